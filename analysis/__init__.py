@@ -1,6 +1,4 @@
-"""Numerical analysis of a mechanism with the reference equations: initial state, motion, loads and
-modes.
-"""
+"""Numerical analysis of a mechanism in Python: initial state, motion, joint reactions and modes."""
 
 from ..reference.constraints.redundancy import Rank as Rank
 from ..reference.forces.element import ForceArrow as ForceArrow

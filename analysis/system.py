@@ -1,6 +1,4 @@
-"""Preparation of a description for a run: mechanism, initial state, coordinate partition and
-equations.
-"""
+"""Analysis of a description before a run: mechanism, initial state, coordinate partition, equations."""
 
 from __future__ import annotations
 
@@ -28,7 +26,7 @@ from ..generator.program.program import EquationSystem
 
 @dataclass(frozen=True)
 class System:
-    """Mechanism with numerical parameters, its initial state, and its equations, each built once.
+    """Mechanism with numerical parameters, initial state, and equations of motion.
 
     Parameters
     ----------
@@ -37,7 +35,7 @@ class System:
     problem : InitialValueProblem
         Numerical equations with their initial state, without inputs.
     solvability : Solvability
-        Rank of the constraints, redundant constraints and coordinate partition.
+        Rank of the constraint Jacobian, redundant constraints and coordinate partition.
     program : EquationSystem
         Equations with linear solves and a fixed partition, as in the Modelica source.
     native_program : EquationSystem
@@ -91,16 +89,14 @@ class System:
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """Names of the redundant constraint equations, which the others imply; empty with
-        `minimum_norm`.
-        """
+        """Names of the redundant constraint equations; empty with `minimum_norm`, which uses all equations."""
         if self.chain.constraints.redundant == "minimum_norm":
             return ()
         return tuple(name for name in self.rows if name not in self.solvability.independent)
 
     @property
     def chooses(self) -> bool:
-        """Whether the native FMU has constraints and chooses its dependent coordinates in every state."""
+        """Whether the native FMU chooses the dependent coordinates again in every state."""
         items = (getattr(item, "system", item) for item in self.native_program.items)
         return any(isinstance(item, ConstrainedSolve) and item.ratios is None for item in items)
 
@@ -124,28 +120,30 @@ class System:
 
     @property
     def signals(self) -> dict[str, Signal]:
-        """Physical quantity, and associated part of the mechanism, for each output, by output name."""
+        """Physical quantity of each output, and the part of the mechanism that it belongs to, by output name."""
         return self.program.signals
 
     def start_values(self) -> dict[str, float]:
-        """Return the value of each `start(x)` expression of the description, by its name in the equations."""
+        """Return the initial value of each expression `start(x)`, by its variable name in the equations."""
         numbers, state = self.problem.model, self.problem.initial_state
         return {v.name: numbers.reader.reading(v.name, v.tree).number(state) for v in self.program.start_values}
 
     def modelica(self, start_values: Mapping[str, float] | None = None) -> str:
-        """Return the Modelica source, or a variant with other initial values; see
-        `generator.modelica.render`.
+        """Return the Modelica source.
+
+        A variant with other initial values is possible; see `generator.modelica.render`.
         """
         return self.modelica_source().text if start_values is None else self._rendered(start_values).text
 
     def modelica_drives(self) -> str:
-        """Return the Modelica package with connectors of the standard library; see
-        `generator.modelica.drives`.
+        """Return a Modelica package that wraps the model with connectors of the Modelica Standard Library.
+
+        See `generator.modelica.drives`.
         """
         return modelica.render_drives(self.program, self.mechanism, __version__)
 
     def modelica_source(self) -> Source:
-        """Return the Modelica source with the origin of each line in the description."""
+        """Return the Modelica source, and for each line, the part of the description that caused it."""
         return self._source
 
     @cached_property
@@ -157,9 +155,9 @@ class System:
         return modelica.render(program, self.chain, __version__, start_values, self._lines_at_start())
 
     def _lines_at_start(self) -> dict[str, Array]:
-        """Return the initial lengths, m, and directions of all two-point force elements.
+        """Return the initial length, m, and direction of each two-point force element.
 
-        The keys are the names of these quantities in the equations.
+        Keys are the variable names in the equations.
         """
         frames = analysis.poses(self.mechanism, self.start[0])
         found: dict[str, Array] = {}
@@ -171,10 +169,7 @@ class System:
 
 
 def _world(place: mechanism.Place, frames: Array) -> Array:
-    """Return the world position of a body-fixed point, m.
-
-    The argument `frames` contains the frames of all bodies, shape (bodies, 4, 4).
-    """
+    """Return the world position of a body-fixed point, m, from the frames of all bodies."""
     position = np.array(place.position, dtype=float)
     return (
         position
@@ -197,8 +192,8 @@ def assemble_system(chain: Description, source: str = "description") -> System:
     Raises
     ------
     DescriptionError
-        If no initial state exists, if the task cannot be fulfilled from the initial state, or if names
-        clash.
+        If no initial state exists, if the programmed constraints cannot be fulfilled from the initial
+        state, or if two variables have the same name.
     """
     numbers = mechanism.build(chain)
     too_far = analysis.far_places(numbers)
@@ -242,7 +237,7 @@ def assemble_system(chain: Description, source: str = "description") -> System:
 def _solvability(problem: analysis.InitialValueProblem, source: str) -> analysis.Solvability:
     """Return the rank of the constraints and the coordinate partition in the initial state.
 
-    Raises DescriptionError if the equations have no solution in this state.
+    If the equations have no solution in this state, DescriptionError is raised.
     """
     settings = problem.mechanism.chain.constraints
     named = {key: getattr(settings, key) for key in ("dependent", "redundant", "actuated")}

@@ -25,7 +25,7 @@ from .results import Run
 
 @dataclass(frozen=True, eq=False)
 class CoupledRun(Run):
-    """Signals of a co-simulation of coupled FMUs, with a verdict.
+    """Signals of a co-simulation of coupled FMUs, with an assessment of their accuracy.
 
     The names of the signals have the form `FMU.variable`.
 
@@ -56,18 +56,18 @@ class CoupledRun(Run):
 
     @property
     def coupled(self) -> Coupled:
-        """Verdict of the co-simulation."""
+        """Assessment of the co-simulation: coupling methods, estimated error, energy residuals and remarks."""
         assert self.verdict is not None
         return self.verdict
 
     @property
     def ok(self) -> bool:
-        """Whether the estimated error is within the tolerance and the connections conserve energy."""
+        """Whether the estimated error is within the tolerance, and energy is conserved at all connections."""
         return self.coupled.ok
 
     @property
     def error(self) -> float:
-        """Estimated error of the worst signal, relative to the range of that signal."""
+        """Largest estimated error of any signal, relative to the range of that signal."""
         return self.coupled.error
 
     @property
@@ -87,7 +87,7 @@ class CoupledRun(Run):
 
     @property
     def comparison(self) -> tuple[ComparedRun, ...]:
-        """Errors and wall times of runs with other coupling methods and communication steps.
+        """Errors and wall times of further runs, which differ in coupling method or communication step.
 
         The tuple is empty unless the option `compare` is set.
         """
@@ -106,9 +106,10 @@ class CoupledRun(Run):
 
 @taking(CosimOptions)
 def cosim(system: Path | str, options: CosimOptions) -> CoupledRun:
-    """Simulate the coupled FMUs of an SSP archive, and judge the result by coarser and finer simulations.
+    """Simulate the coupled FMUs of an SSP archive, and estimate the error.
 
-    The FMUs are co-simulation FMUs of FMI 2.0 or 3.0.
+    The archive contains co-simulation FMUs of FMI 2.0 or 3.0. The error is estimated from further
+    simulations with other communication steps.
 
     Parameters
     ----------

@@ -30,12 +30,12 @@ class Conversion:
     Parameters
     ----------
     text
-        Description as the text of a TOML file.
+        Contents of the TOML file.
     name
         Name of the mechanism.
     description
-        Validated description. If the description is invalid or the mass matrix is always singular, a
-        DescriptionError.
+        Validated description, or a DescriptionError if the description is invalid or its mass matrix is
+        singular in all positions.
     notes
         Changes and omissions of the conversion, one sentence each.
     """
@@ -64,7 +64,8 @@ def convert_urdf(
 ) -> Conversion:
     """Convert the robot of a URDF file to a description.
 
-    If the description is invalid, the result still contains its text, so that users can complete it.
+    If the description is invalid, for example because inertia is missing, the result still contains the
+    text for users to complete.
 
     Parameters
     ----------
@@ -76,7 +77,7 @@ def convert_urdf(
         Folder of the TOML file. Mesh paths in the description are relative to this folder. Default: the
         working folder.
     density
-        Density, kg/m³, for links that have a shape but no inertia in the file; see `from_urdf`.
+        Density, kg/m³, for links with a shape but without inertia; see `from_urdf`.
 
     Returns
     -------
@@ -131,8 +132,8 @@ def from_urdf(path: Path | str, base: str = "fixed", *, density: float | None = 
         Joint of the root link: `fixed` attaches the root link to the ground, `floating` gives the root
         link six degrees of freedom.
     density
-        Density, kg/m³, from which mass and inertia are computed for links that have a shape but no
-        inertia in the file. Default: these links have no mass.
+        Density, kg/m³, for links that have a shape but no inertia in the file. Mass and inertia are
+        computed from the shape. Default: such links have no mass.
 
     Returns
     -------
@@ -186,7 +187,7 @@ def to_urdf(model: Model) -> Exported:
 
 
 def _hinted(error: DescriptionError, base: str) -> DescriptionError:
-    """Return the error; if a mechanism on a fixed base cannot move, suggest a floating base."""
+    """Return the error, with the hint to use a floating base if nothing can move on a fixed base."""
     hint = "; use --base floating to let the root link move" if base == "fixed" else ""
     problems = [Problem(p.where, p.message + hint * ("nothing can move" in p.message)) for p in error.problems]
     return DescriptionError(error.source, problems)

@@ -1,7 +1,7 @@
-"""Mechanism of a description file, with all tasks of the package as its methods.
+"""Model of a mechanism, with one method per task of the package.
 
-Compilers and solvers take a second to load. Each method therefore imports the modules of its task only
-when the method is called.
+Compilers and solvers take about a second to import. Each method therefore imports them when it is
+called.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ def load(path: Path | str, case: str | None = None, **changes: Any) -> Model:
     case
         Name of one of the `[[cases]]` of the description. Default: the description without a case.
     **changes
-        Keys of the description and their new values, applied after the case. If a value is a mapping,
-        it changes the given keys of a table; any other value replaces the old value. Dotted keys work
-        as in `[[cases]]`.
+        Keys of the description and their new values, applied after the case. A mapping changes only the
+        given keys of a table; any other value replaces the old value. Dotted keys work as in
+        `[[cases]]`.
 
     Returns
     -------
@@ -90,7 +90,7 @@ class Model:
     description
         Validated tables of the description, with the case and the changes applied; immutable.
     source
-        Name of the description file; error messages begin with this name.
+        Name of the description file, for error messages.
     case
         Name of the case that was applied, or None.
     notes
@@ -119,8 +119,7 @@ class Model:
     def _repr_html_(self) -> str:
         """Return a table of the mechanism's parts as HTML.
 
-        The table is built without deriving the equations of motion, so that notebooks show it
-        immediately.
+        The equations of motion are not derived, so notebooks show the table immediately.
         """
         description = self.description
         parts = (
@@ -179,9 +178,9 @@ class Model:
         Parameters
         ----------
         drives
-            Whether to return the package `NameDrives` instead of the model `Name`. Load this package
-            after the model. The model `NameDrives.Drive` in the package has flanges and signals of the
-            Modelica Standard Library; see docs/openmodelica.md.
+            Whether to return the package `NameDrives` instead of the model `Name`. Modelica tools need the
+            model to be loaded before the package. The model `NameDrives.Drive` has flanges and signal
+            connectors of the Modelica Standard Library; see docs/openmodelica.md.
 
         Returns
         -------
@@ -241,14 +240,14 @@ class Model:
         Returns
         -------
         Split
-            Paths of the archives and of the descriptions, stiffness, damping and preload of the
-            bushings that replace joints, and notes on entries of the description that no part contains.
+            Paths of the archives and descriptions; stiffness, damping and preload of the bushings that
+            replace joints; notes on entries of the description that no part contains.
 
         Raises
         ------
         DescriptionError
-            If a joint, loop closure or line cannot be cut, or if something else still connects both
-            sides of a cut.
+            If a joint, loop closure or line cannot be cut, or if something else still connects both sides
+            of a cut.
         MissingToolError
             If there is no C compiler.
         """
@@ -260,7 +259,7 @@ class Model:
     def simulate(self, options: SimulateOptions) -> Run:
         """Simulate the mechanism by one solver.
 
-        If an earlier call or command made an equal simulation, its result is reused; see docs/reuse.md.
+        The stored result of an identical earlier simulation is reused; see docs/reuse.md.
 
         Returns
         -------
@@ -290,7 +289,6 @@ class Model:
         return Run(run, model.prepared.units, model.prepared, given)
 
     def _until(self, stop: float) -> Model:
-        """Return a copy of the model with the end time `stop`, s."""
         above_zero("stop", stop)
         tables, changes = tables_of(self.description), {"simulation.stop": float(stop)}
         return replace(self, description=from_data(tables, None, self.source, changes))
@@ -329,9 +327,8 @@ class Model:
     def run(self, options: RunOptions) -> RunReport:
         """Build the model, simulate it by all available solvers, compare the results, and write a report.
 
-        The folder contains the Modelica model, the FMUs, `result.json` and `report.html`. If a solver
-        other than the reference solver fails, the report contains the reason, and no exception is
-        raised.
+        The folder contains the Modelica model, the FMUs, `result.json` and `report.html`. If a solver other
+        than the reference solver fails, no exception is raised; the report contains the reason.
 
         Returns
         -------
@@ -394,7 +391,7 @@ class Model:
         Returns
         -------
         Reactions
-            Rank of the constraint Jacobian, and for each joint, whether its reactions are unique.
+            Rank of the constraint Jacobian; for each joint, whether the reactions are unique.
 
         Raises
         ------
@@ -444,8 +441,8 @@ class Model:
     def linearize(self, options: LinearizeOptions) -> StateSpace:
         """Linearise the equations of motion about one state by the exact derivatives of the native FMU.
 
-        States of the linear model are independent coordinates and their rates, so that the constraints add
-        no eigenvalues. The default operating point is the initial state.
+        The states are independent coordinates and their rates, so the matrix A has no eigenvalues that come
+        from the constraints. The default operating point is the initial state.
 
         Returns
         -------
@@ -592,7 +589,6 @@ class Model:
 
 
 def _solver(name: str) -> Callable[[System, InputTable | None, Progress], Trajectory]:
-    """Return the function that simulates a model with inputs by the named solver."""
     if name == "fmu":
         from ..tasks.fmu_simulation import fmu_simulation
 

@@ -11,11 +11,11 @@ from ..core.trajectory import Array
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_STYLES = ("-", "--", ":", "-.")  # Different line styles keep runs with equal values distinguishable.
+_STYLES = ("-", "--", ":", "-.")  # Different line styles, so that curves with equal values remain visible.
 
 
 class Signals(Protocol):
-    """Signals of a run by name, with the times `time` in s, and the unit of each signal."""
+    """Protocol of a run: signals by name, including the times `time` in s, and the unit of each signal."""
 
     @property
     def units(self) -> Mapping[str, str]:
@@ -29,7 +29,7 @@ class Signals(Protocol):
 def draw(runs: Mapping[str, Signals], names: Sequence[str]) -> list[Axes]:
     """Draw the named signals of several runs; see `api.plots.plot`.
 
-    The argument `runs` maps the label of each run in the legend to the signals of this run.
+    The keys of `runs` are the labels in the legend.
     """
     from matplotlib import pyplot
 

@@ -46,7 +46,7 @@ def plot(runs: Run | Mapping[str, Run] | Iterable[Run], *names: str) -> list[Axe
 
 
 def _labelled(runs: Run | Mapping[str, Run] | Iterable[Run]) -> dict[str, Run]:
-    """Return the runs by their labels; a single run has an empty label."""
+    """Return runs by their legend labels; the label of a single run is empty."""
     if isinstance(runs, Run):
         return {"": runs}
     if isinstance(runs, Mapping):

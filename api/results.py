@@ -30,7 +30,7 @@ _MOST_ROWS = 30  # Largest number of signals in a table that a notebook shows.
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """Signals of one simulation: arrays of shape (N,) by the name of the FMU variable.
+    """Signals of one simulation, each an array of shape (N,), by the name of the FMU variable.
 
     A run is a mapping: `run["crank_angle"]` is an array, `list(run)` contains all names, and `"time" in
     run` is true.
@@ -173,15 +173,16 @@ class Run:
         Parameters
         ----------
         other
-            Run to compare with this run. If the output times differ, the finer run is interpolated.
+            Run to compare with this run. If the output times differ, the run with more output times is
+            interpolated.
         tolerance
-            Admissible error, relative to the scale of each signal.
+            Admissible error of each signal, relative to the signal's scale.
 
         Returns
         -------
         Comparison
-            Whether the runs agree (`ok`), the largest relative error (`max_rel_error`), the signal with this
-            error (`worst_signal`), and the errors of all common signals.
+            Whether the runs agree (`ok`), the largest relative error (`max_rel_error`), the signal with
+            this error (`worst_signal`), and the errors of all common signals.
 
         Raises
         ------
@@ -263,8 +264,8 @@ class Run:
         Parameters
         ----------
         path
-            File to write. The suffix `.html` makes a page that plays in any browser without other files;
-            `.gif` and `.mp4` make films.
+            File to write. The suffix `.html` makes a self-contained page for any browser; `.gif` and `.mp4`
+            make films.
         ghost
             Second run, drawn as a transparent mechanism, such as the run of the reference solver. Forces
             are drawn for this second run.
@@ -273,8 +274,8 @@ class Run:
         progress
             Function that is called with an activity and the completed fraction.
         live
-            Whether a page contains the model as WebAssembly, so that the browser can simulate the
-            mechanism with other inputs and parameters.
+            Whether the page can simulate the mechanism with other inputs and parameters. The page then
+            contains the model as WebAssembly.
 
         Returns
         -------

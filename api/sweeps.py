@@ -31,7 +31,7 @@ def sweep(model: Model, options: SweepOptions) -> Sweep:
     Returns
     -------
     Sweep
-        Table of the results, and signals that were kept.
+        Table with one row per simulation, and the requested signals.
 
     Raises
     ------

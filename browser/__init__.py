@@ -1,4 +1,4 @@
-"""Simulation in a web browser: an FMU compiled to WebAssembly, and the part of an HTML page that runs it."""
+"""Simulation in a web browser: compilation of an FMU to WebAssembly, and the HTML page that runs it."""
 
 from .page import LivePart as LivePart
 from .page import live_part as live_part

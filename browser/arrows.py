@@ -1,4 +1,4 @@
-"""Forces of a mechanism as additional variables of its FMU, for the arrows in a page that simulates."""
+"""Forces of a mechanism as additional FMU variables, for the force arrows in an interactive web page."""
 
 from __future__ import annotations
 
@@ -22,10 +22,9 @@ class ArrowVariables:
     Parameters
     ----------
     mark
-        Index of the arrow in `forces.marks` of the reference model. The player's scene uses the same
-        index.
+        Index of the arrow in `forces.marks` of the reference model, and in the scene of the web page.
     values
-        Components in world axes, N; or the effort on one coordinate, N or N·m.
+        Three force components in world axes, N; or a single effort on one coordinate, N or N·m.
     coordinate
         Index of the coordinate along whose axis an effort acts; None for components.
     """
@@ -40,7 +39,7 @@ class ArrowVariables:
         return tuple(signal.name for signal in self._signals)
 
     def outputs(self) -> list[Output]:
-        """Return the variables as outputs of a program."""
+        """Return the variables as outputs of the system of equations."""
         pairs = zip(self._signals, self.values, strict=True)
         return [Output(signal, None, "force of an arrow in a page", value) for signal, value in pairs]
 
@@ -68,12 +67,12 @@ def arrows(model: System) -> list[ArrowVariables]:
 
 
 def with_arrows(program: EquationSystem, found: Sequence[ArrowVariables]) -> EquationSystem:
-    """Return the program with the variables of the arrows as further outputs."""
+    """Return the equations with the variables of the arrows as additional outputs."""
     return replace(program, outputs=[*program.outputs, *(output for arrow in found for output in arrow.outputs())])
 
 
 def _components(mechanism: Mechanism, mark: ForceArrow) -> tuple[Expr, ...]:
-    """Return the components of the variable `F_…` that contains the force of an element in the equations."""
+    """Return the three components of the force variable `F_…` of an element."""
     vector = ir.symbol(f"F_{_name(mechanism, mark)}", (3,))
     return tuple(vector[i] for i in range(3))
 

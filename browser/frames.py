@@ -55,7 +55,7 @@ def frames(chain: Description, along: Sequence[int] = ()) -> Frames:
     chain
         Description of the mechanism.
     along
-        Indices of coordinates whose axes the function also computes, in this order.
+        Indices of the coordinates whose axes the function also computes.
     """
     program = EquationSystem(chain.name, "")
     mechanism = build(chain, Symbols(program))
@@ -85,7 +85,7 @@ def _evaluator(program: EquationSystem, p: SX) -> Evaluator:
 
 
 def _bodies(mechanism: SymbolicMechanism, value: Evaluator, q: Sequence[SX]) -> tuple[SX, dict[int, SX]]:
-    """Return positions and quaternions of all bodies, from root to tips, and the axis of each coordinate."""
+    """Return positions and quaternions of all bodies, and the axis of each coordinate by index."""
     found: list[tuple[SX, SX]] = []
     directions: dict[int, SX] = {}
     for body in mechanism.bodies:
@@ -110,7 +110,7 @@ def _moved(origin: SX, axes: SX, coordinate: SymbolicCoordinate, q: SX) -> tuple
 def _quaternion(r: SX) -> SX:
     """Return the quaternion x, y, z, w of a rotation matrix.
 
-    Of four equivalent formulas, the one with the largest pivot is used (Shepperd 1978).
+    Four equivalent formulas exist; the one with the largest divisor is used (Shepperd 1978).
     """
     xx, yy, zz = r[0, 0], r[1, 1], r[2, 2]
     candidates = (

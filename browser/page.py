@@ -28,7 +28,7 @@ from .wasm import webassembly
 
 _SCRIPTS = ("engine.js", "plot.js", "live.js")
 _STANDARD_GRAVITY = 9.81  # m/s²
-_PLOTTED = 3  # number of signals that the page plots before the user has chosen any
+_PLOTTED = 3  # number of signals that are plotted initially
 
 
 @dataclass(frozen=True)
@@ -38,11 +38,11 @@ class LivePart:
     Parameters
     ----------
     markup
-        HTML of the controls, of empty lists and of empty plots.
+        HTML of the controls, lists and plots; scripts fill the lists and plots.
     scripts
         HTML of the data as JSON, and of the JavaScript.
     policy
-        Sources of scripts that the page's content security policy has to allow.
+        Script sources that the content security policy of the page must allow.
     """
 
     markup: Markup
@@ -60,10 +60,10 @@ def live_part(
     model
         The mechanism with its equations.
     run
-        Co-simulation of the native FMU, with which the page compares its own simulation; None if there is
-        none.
+        Co-simulation of the native FMU, with which the page compares its own simulation; None for no
+        comparison.
     inputs
-        Inputs of the FMU over time, linear between their times; None for constant inputs.
+        Inputs of the FMU over time, interpolated linearly; None for constant inputs.
     progress
         Function that is called with an activity and the completed fraction.
 
@@ -136,7 +136,7 @@ def _about(variable: Variable, number: dict[str, int]) -> dict[str, Any]:
 
 
 def _sizes(mechanism: Mechanism) -> dict[str, float]:
-    """Return reference sizes for inputs: the weight, N, and the weight times the mechanism's extent, N·m."""
+    """Return typical values of inputs: the weight of the mechanism, N, and weight times extent, N·m."""
     weight = sum(float(body.mass) for body in mechanism.bodies) * _STANDARD_GRAVITY
     return {"N": weight, "N.m": weight * extent(mechanism, np.array([c.position for c in mechanism.coordinates]))}
 
@@ -144,9 +144,11 @@ def _sizes(mechanism: Mechanism) -> dict[str, float]:
 def _dial(variable: Variable, number: dict[str, int], sizes: Mapping[str, float]) -> dict[str, Any]:
     """Return value, bounds and slider interval of a variable.
 
-    The slider of a parameter goes from zero to twice its value. For an input, or for a value of zero,
-    it covers both signs. If the value is zero, the slider ends at plus and minus the reference size of
-    the unit in `sizes`, or else at ±2.
+    - Parameter with a nonzero value: from zero to twice the value.
+    - Input with a nonzero value: plus and minus twice the value.
+    - Value of zero: plus and minus the typical value in `sizes` for the unit, or ±2.
+
+    Bounds of the variable limit the interval.
     """
     value, bounds = float(variable.start or 0.0), variable.bounds
     size = abs(value) or sizes.get(variable.unit or "", 2.0) / 2
@@ -157,10 +159,10 @@ def _dial(variable: Variable, number: dict[str, int], sizes: Mapping[str, float]
 
 
 def _path(run: Trajectory, coordinates: list[str]) -> dict[str, Any]:
-    """Return the coordinates of a run at equally spaced output times, as base64 text, and their scales.
+    """Return coordinates of a run at equally spaced times as base64 text, and their scales.
 
-    The scale of a coordinate is its range in the run. The last output time is left out if the interval
-    before it is shorter than the others.
+    The scale of a coordinate is the range of its values in the run. If the last output interval is
+    shorter than the others, the last output time is omitted.
     """
     steps = np.diff(run.time)
     count = len(run.time) - int(steps[-1] < (1 - 1e-6) * steps[0])

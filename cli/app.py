@@ -79,7 +79,7 @@ def _options(
         raise typer.Exit
 
 
-# Errors of exhausted resources. All other file errors are attributed to the paths in the input.
+# Error numbers of exhausted resources, which have nothing to do with the paths in the input.
 _RESOURCES = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO}
 _RESOURCES |= {errno.EMFILE, errno.ENFILE, errno.ENOMEM}
 
@@ -90,7 +90,7 @@ def main() -> NoReturn:
         with printed():
             app(standalone_mode=True)
     except SystemExit as ended:
-        if ended.code == BAD_INPUT:  # typer rejected the arguments before the command began
+        if ended.code == BAD_INPUT:  # typer has rejected the arguments, so no command ran
             from .misuse import withdraw_misused
 
             withdraw_misused(sys.argv[1:])
@@ -109,7 +109,6 @@ def main() -> NoReturn:
 
 
 def _file_error(error: OSError) -> tuple[int, str]:
-    """Return the exit status and the message for an error of the file system."""
     text = f"{error.filename or 'file'}: {error.strerror or error}"
     if error.errno not in _RESOURCES:
         return BAD_INPUT, text
@@ -278,7 +277,7 @@ def view(source: DescribedVariant, options: ViewOptions) -> None:
 
     def say(text: str) -> None:
         screen.print(text, markup=False, soft_wrap=True)
-        sys.stdout.flush()  # A script that starts the preview reads the address from a pipe.
+        sys.stdout.flush()  # Flush, because a script that starts the preview reads the address from a pipe.
 
     preview(source.file, source.case, options.port, options.browser, say)
 

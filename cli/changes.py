@@ -1,4 +1,4 @@
-"""Changes of a description's keys on the command line, by `--set KEY=VALUE`."""
+"""Option `--set KEY=VALUE` of the command line, which changes keys of the description."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from ..core.errors import DescriptionError, Problem
 
 
 def changes_of(texts: Iterable[str]) -> dict[str, Any]:
-    """Return a mapping from dotted keys to values, read from texts `KEY=VALUE`.
+    """Return new values by dotted key, from command-line arguments `KEY=VALUE`.
 
     Raises
     ------
     DescriptionError
-        If a text has no key or no value, or if a key occurs twice; the error lists all problems.
+        If an argument has no key or no value, or if a key occurs twice; the error lists all problems.
     """
     found, problems = dict[str, Any](), list[Problem]()
     for text in texts:
@@ -33,9 +33,9 @@ def changes_of(texts: Iterable[str]) -> dict[str, Any]:
 
 
 def _value(text: str) -> Any:
-    """Return the value of a text in TOML notation.
+    """Return the value of a text in TOML notation, such as `2.5` or `[1, 2]`.
 
-    Any other text, such as the expression `2*payload`, is returned unchanged.
+    A text that is not valid TOML, such as the expression `2*payload`, is returned unchanged.
     """
     try:
         tables = tomllib.loads(f"value = {text}")

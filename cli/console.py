@@ -55,9 +55,7 @@ def progress_bars() -> Iterator[Callable[[str, float], None]]:
 
 
 def command_line(context: typer.Context) -> str:
-    """Return the command line that repeats the current command, with its arguments and given
-    options.
-    """
+    """Return a command line that repeats the current command with equal arguments and options."""
     words = ["gpmelica", str(context.info_name)]
     for parameter in context.command.params:
         name = str(parameter.name)
@@ -91,7 +89,7 @@ def wrote(paths: list[Path], as_json: bool) -> None:
 
 @dataclass(frozen=True)
 class Written:
-    """Files that a command wrote, and files that it could not write, with the reasons."""
+    """Paths of the files that a command wrote, and reasons why other files were not written."""
 
     paths: list[Path]
     missing: dict[Path, str]
@@ -112,7 +110,7 @@ class Written:
 
 
 def write_each(targets: Iterable[Path], write: Callable[[Path], Path]) -> Written:
-    """Write each file; if a tool for one file is missing, continue with the next file.
+    """Write each file; if a tool for one file is not installed, continue with the next file.
 
     If no file can be written, MissingToolError is raised.
     """
@@ -149,7 +147,7 @@ def emit_strict(data: Any) -> None:
 def verdict_table(comparisons: Iterable[Comparison]) -> Table:
     """Return a table with one comparison per row.
 
-    In a narrow terminal, long cells are wrapped, except the name of the run and the verdict.
+    In a narrow terminal, long cells are wrapped, but not the name of the run and the verdict.
     """
     others = ("wall s", "max rel error", "tolerance", "worst signal", "horizon s")
     folded = (Column(header, overflow="fold") for header in others)
@@ -170,10 +168,10 @@ def verdict_table(comparisons: Iterable[Comparison]) -> Table:
 
 @contextmanager
 def printed() -> Iterator[None]:
-    """Flush standard output at the end of the context.
+    """Flush standard output when the `with` block ends.
 
     If flushing fails, standard output is redirected to the null device before the error is raised.
-    Otherwise, Python would flush standard output again at exit, and fail a second time.
+    Otherwise, Python would try to flush again at exit and print a second error.
     """
     try:
         yield

@@ -21,12 +21,12 @@ export_app = typer.Typer(
 
 @import_app.callback()
 def _imports() -> None:
-    """Require the name of the format as a subcommand, although only one format exists."""
+    """Define the group `import`; typer would otherwise drop the subcommand `urdf`, the only one."""
 
 
 @export_app.callback()
 def _exports() -> None:
-    """Require the name of the format as a subcommand, although only one format exists."""
+    """Define the group `export`; typer would otherwise drop the subcommand `urdf`, the only one."""
 
 
 @command(import_app, "urdf")

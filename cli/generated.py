@@ -1,4 +1,4 @@
-"""Conversion of functions to commands, whose options are the fields of option records."""
+"""Commands generated from functions: the fields of option classes become command-line options."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from ..options.option import Entry, entries
 
 
 def command(app: typer.Typer, name: str | None = None) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Return a decorator that registers a function as a command of the command line.
+    """Return a decorator that registers a function as a command.
 
-    The options are the fields of the records that the function takes. A parameter of another type, such
-    as the context, is passed to typer unchanged.
+    If the type of a parameter is an option class, each field of the class becomes an option of the
+    command. All other parameters, such as the context, are passed to typer unchanged.
 
     Parameters
     ----------
     app
-        Application that gets the command.
+        Typer application that the command is added to.
     name
         Name of the command; None for the name of the function.
     """
@@ -47,7 +47,7 @@ def command(app: typer.Typer, name: str | None = None) -> Callable[[Callable[...
 def _gathered(parameter: str, kind: Any, values: dict[str, Any]) -> Any:
     """Return the argument for one parameter of a function.
 
-    If the type of the parameter is an option record, the argument is a record of all its options.
+    If the type of the parameter is an option class, the argument is an instance with all its options.
     Otherwise, the argument is the value from typer.
     """
     if not is_dataclass(kind):
@@ -56,7 +56,6 @@ def _gathered(parameter: str, kind: Any, values: dict[str, Any]) -> Any:
 
 
 def _parameters(parameter: str, kind: Any) -> Iterator[inspect.Parameter]:
-    """Yield the command-line options that correspond to one parameter of a function."""
     if not is_dataclass(kind):
         yield inspect.Parameter(parameter, inspect.Parameter.KEYWORD_ONLY, annotation=kind)
         return
@@ -68,7 +67,6 @@ def _parameters(parameter: str, kind: Any) -> Iterator[inspect.Parameter]:
 
 
 def _form(entry: Entry) -> Any:
-    """Return the typer declaration of an option."""
     option = entry.option
     if option.positional:
         return typer.Argument(help=option.help)

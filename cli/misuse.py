@@ -1,6 +1,6 @@
-"""Removal of earlier verdicts from the output folder after an invalid command line.
+"""Invalidation of earlier result files after an invalid command line.
 
-An earlier verdict could otherwise be mistaken for the result of the invalid command.
+Users could otherwise mistake the earlier files for results of the invalid command.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _WITHDRAW: dict[str, Callable[[Path, str | None, Path | None], None]] = {
 
 
 def withdraw_misused(arguments: Sequence[str]) -> None:
-    """Remove the verdict of an earlier command if the same command is called with invalid options.
+    """Remove or rename the result files of an earlier command if it is repeated with invalid options.
 
-    Nothing is removed if the output folder cannot be determined from the arguments.
+    If the output folder cannot be determined from the arguments, no file is changed.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def withdraw_misused(arguments: Sequence[str]) -> None:
     except argparse.ArgumentError:
         return
     files = [Path(word) for word in rest if word.endswith((".toml", ".ssp")) and os.path.isfile(word)]
-    if len(files) != 1:  # with several files, the output folder is ambiguous
+    if len(files) != 1:  # with several description files, the output folder is unknown
         return
     with suppress(OSError):
         _WITHDRAW[arguments[0]](files[0], known.case, known.out)

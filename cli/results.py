@@ -38,7 +38,7 @@ def simulate(source: DescribedCase, folder: Folder, options: SimulateOptions, an
 def show_reused(times: Mapping[str, str]) -> None:
     """Print which runs were reused from earlier commands.
 
-    The mapping `times` contains the time at which each run was made; new runs have an empty time.
+    The argument `times` contains the date and time of each run by name; empty for new runs.
     """
     told = [f"{name} of {when}" for name, when in times.items() if when]
     if told:

@@ -14,9 +14,9 @@ OK, DISAGREES, BAD_INPUT, MISSING_TOOL, EXHAUSTED, QUESTIONABLE = range(6)
 
 
 def exit_status(ok: bool, questionable: bool) -> int:
-    """Return the exit status of a verdict.
+    """Return the exit status of a command from its verdict.
 
-    Callers set `questionable` only if a value is unusual and the option `--strict` is given.
+    The argument `questionable` is true if the option `--strict` is given and a value is unusual.
     """
     if not ok:
         return DISAGREES
@@ -24,7 +24,7 @@ def exit_status(ok: bool, questionable: bool) -> int:
 
 
 def load(source: DescribedCase) -> Model:
-    """Return the model of a description, after applying the case and the changes of the command line."""
+    """Return the model of a description, with the case and the `--set` changes of the command line."""
     from ..api.model import load as load_model
 
     changes = changes_of(source.changes) if isinstance(source, DescribedVariant) else {}

@@ -69,7 +69,7 @@ def sweep(context: typer.Context, source: DescribedCase, options: SweepOptions, 
 
 
 def _best(found: Sweep, name: str) -> str:
-    """Return a line about the best run of an objective: its number and its values of the varied keys."""
+    """Return a line for printing: the number of the best run, and its values of the varied keys."""
     row = found.best(name)
     return f"best {name}: run {row['run']} with {', '.join(f'{key} = {_short(row[key])}' for key in found.keys)}"
 

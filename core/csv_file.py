@@ -32,9 +32,9 @@ def write_csv(path: Path, trajectory: Trajectory) -> None:
 def read_csv(path: Path) -> Trajectory:
     """Read a result file of any simulation tool.
 
-    The first line contains the names of the columns, one of which is `time` in s. All other lines contain
-    numbers. Columns are separated by commas, semicolons or tabs. If a time occurs repeatedly, as at events, its
-    last line is used.
+    The first line contains the names of the columns, one of which is `time` in s. All other lines
+    contain numbers. Columns are separated by commas, semicolons or tabs. If several lines have the same
+    time, as at events, the last of them is used.
 
     Raises
     ------

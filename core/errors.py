@@ -37,7 +37,8 @@ class Problem:
     Parameters
     ----------
     where
-        Path of the key in the file, such as `links[3].mass`; empty for the file as a whole.
+        Path of the key in the file, such as `links[3].mass`; empty if the problem concerns the whole
+        file.
     message
         Expected value, found value, and remedy.
 
@@ -81,7 +82,7 @@ class DescriptionError(GpmelicaError):
         super().__init__("\n".join(f"{source}: {problem}" for problem in self.problems))
 
     def __reduce__(self) -> tuple[type[DescriptionError], tuple[str, tuple[Problem, ...]]]:
-        """Return the constructor and its arguments, so that other processes can restore the error."""
+        """Return constructor and arguments for pickling, so that the error can cross processes."""
         return type(self), (self.source, self.problems)
 
 
@@ -110,7 +111,7 @@ class UnknownNameError(GpmelicaError, KeyError):
     """
 
     def __str__(self) -> str:
-        return str(self.args[0])  # KeyError would add quotation marks
+        return str(self.args[0])  # str() of a KeyError would add quotation marks
 
 
 class BuildError(GpmelicaError):

@@ -1,11 +1,11 @@
-"""Phrases for error messages: the kind of a binary file, and the reason of a failed file access."""
+"""Phrases for error messages: kind of a binary file, and reason why a file access failed."""
 
 from __future__ import annotations
 
 import zipfile
 from pathlib import Path
 
-# Files that identify the kind of an archive, with the kind and the commands that accept the archive.
+# Member file that identifies the kind of an archive, the kind, and commands that accept it.
 _ARCHIVES = {
     "modelDescription.xml": "an FMU, which the commands compare and animate --result take",
     "SystemStructure.ssd": "an SSP archive, which the command cosim takes",
@@ -35,7 +35,7 @@ def binary_kind(path: Path, begin: bytes) -> str:
     Parameters
     ----------
     path
-        File to classify. An archive is opened and classified by its members.
+        File to classify. If the file is an archive, its members identify the kind.
     begin
         First bytes of the file.
     """
@@ -44,9 +44,9 @@ def binary_kind(path: Path, begin: bytes) -> str:
 
 
 def why(error: Exception) -> str:
-    """Return the reason of an error.
+    """Return the reason of an error, for messages.
 
-    For an error of the operating system, the reason does not contain the error number.
+    The error number of the operating system is not included.
     """
     return (isinstance(error, OSError) and error.strerror) or str(error)
 

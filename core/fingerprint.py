@@ -1,6 +1,6 @@
-"""Fingerprints of the program and of this machine.
+"""Checksums of the program and of this computer, by which stored results are recognised as outdated.
 
-A fingerprint changes if simulations could give other results than before.
+A checksum changes if simulations might give other results than before.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .workers import environment_now
 
 _ROOT = Path(__file__).resolve().parent.parent
 _NAME = re.compile(r"[\w.-]+")
-_OTHERS = re.compile(r"extra\s*==\s*['\"](?!check|cross)")  # Extras that simulations do not need.
+_OTHERS = re.compile(r"extra\s*==\s*['\"](?!check|cross)")  # optional packages (extras) that are not required
 # Prefixes of environment variables that select compilers, headers, libraries or linear algebra kernels.
 _VARIABLES = (
     *("LD_", "DYLD_", "OMP_", "MKL_", "OPENBLAS_", "BLIS_", "VECLIB_", "NPY_", "ZIG_", "GCC_", "SUNDIALS_"),
@@ -32,11 +32,11 @@ _CPU = re.compile(r"^(?:model name|cpu model|flags|Features|CPU \w+)\s*:.*$", re
 
 
 def program_fingerprint() -> str | None:
-    """Return a fingerprint of gpmelica's source code, its dependencies, Python and this machine.
+    """Return a checksum of gpmelica's source code, its dependencies, Python and this computer.
 
-    The result is None if a file changed after this process had begun, because the modules in memory may
-    differ from the files. The result is also None if changes would be invisible: after the clock was set
-    back, and with a package whose files have no recorded checksums.
+    The result is None in three cases: a file has changed since this process started, the clock was set
+    back, or a package has no recorded checksums. In these cases, changes of the program might go
+    unnoticed.
     """
     if is_set_back() or not all(map(_has_checksums, _packages())):
         return None
@@ -58,9 +58,9 @@ def _program_digest() -> str:
 
 
 def machine_fingerprint() -> str:
-    """Return a fingerprint of the operating system, the processor and the C library.
+    """Return a checksum of the operating system, the processor and the C library.
 
-    The fingerprint includes the environment variables that select compilers and libraries.
+    The checksum includes the environment variables that select compilers and libraries.
     """
     # A program may change these variables between two runs.
     chosen = sorted((name, value) for name, value in environment_now().items() if name.startswith(_VARIABLES))
@@ -73,7 +73,7 @@ def _machine() -> tuple[object, ...]:
 
 
 def _processor() -> tuple[str, ...]:
-    """Return model and instruction sets of the processors, as far as the operating system lists them."""
+    """Return model and instruction sets of the processors, if the operating system lists them."""
     try:
         return tuple(sorted(set(_CPU.findall(Path("/proc/cpuinfo").read_text("utf-8", "replace")))))
     except OSError:
@@ -81,7 +81,6 @@ def _processor() -> tuple[str, ...]:
 
 
 def _sources(folder: Path) -> Iterator[Path]:
-    """Yield the Python files of a package and of its subpackages."""
     with os.scandir(folder) as entries:
         inner = list(entries)
     for entry in inner:
@@ -109,7 +108,7 @@ def _packages() -> tuple[Distribution, ...]:
 
 @cache
 def _records() -> tuple[Path, ...]:
-    """Return the paths of the RECORD files, which list the installed files of the required packages."""
+    """Return the paths of the RECORD files of the required packages, which list all installed files."""
     texts = ((package, package.read_text("RECORD") or "") for package in _packages())
     return tuple(Path(str(package.locate_file(path))) for package, text in texts for path in _RECORD.findall(text))
 

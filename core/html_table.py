@@ -1,4 +1,4 @@
-"""Conversion of tables and texts to HTML, by which notebooks display objects."""
+"""Conversion of tables and texts to HTML, so that notebooks can display objects."""
 
 from __future__ import annotations
 

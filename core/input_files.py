@@ -1,4 +1,4 @@
-"""Reading of user-supplied text files and tables, with error messages for invalid content."""
+"""Reading of text files and tables from users, with error messages for invalid content."""
 
 from __future__ import annotations
 
@@ -24,8 +24,7 @@ def read_text(path: Path, largest: int) -> str:
     path : Path
         File to read.
     largest : int
-        Maximum file size, bytes. Reading stops at this size, so that endless files, such as devices,
-        are rejected.
+        Maximum file size, bytes. Larger files are rejected; so are devices, which have no end.
 
     Raises
     ------

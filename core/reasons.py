@@ -13,13 +13,13 @@ _MOST = 12  # Largest number of different reasons that a summary lists.
 def frequent_reasons(reasons: Sequence[str]) -> Iterator[str]:
     """Yield a sentence for each of the most frequent reasons why runs failed.
 
-    Reasons that differ only in numbers count as the same reason. If further reasons exist, a last
-    sentence gives the number of the remaining runs.
+    Reasons that differ only in numbers count as one reason. If not all reasons are listed, a final
+    sentence gives the number of runs with other reasons.
 
     Parameters
     ----------
     reasons : sequence of str
-        Reason of each run, in the order of the runs; empty for a run that did not fail.
+        Reason for the failure of each run; empty for a run that did not fail.
     """
     firsts: dict[str, int] = {}
     counts: Counter[str] = Counter()

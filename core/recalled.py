@@ -1,8 +1,8 @@
 """Reuse of results that earlier commands computed.
 
-The key of a stored result is a checksum of everything that the result depends on. Functions that
-compute results call `recalled`. Results are reused only within the context `reusing`, which the
-commands open.
+A stored result is found by its key, a checksum of everything that the result depends on. Functions
+that compute results call `recalled`. Results are reused only within `with reusing(...)`, which the
+commands execute.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .trajectory_bytes import read_trajectory, trajectory_bytes
 class _Reuse:
     """Store of the current command.
 
-    If `fresh` is true, results are computed again even if the store contains them.
+    If `fresh` is true, stored results are ignored and computed again.
     """
 
     store: Store
@@ -41,7 +41,7 @@ _CURRENT: ContextVar[_Reuse | None] = ContextVar("_CURRENT", default=None)
 
 
 class NoKeyError(TypeError):
-    """Error if a result depends on a value without a fingerprint, such as a function.
+    """Error: a result depends on a value without a checksum, such as a function.
 
     Such a result is never stored.
     """
@@ -49,12 +49,12 @@ class NoKeyError(TypeError):
 
 @contextmanager
 def reusing(fresh: bool = False) -> Iterator[None]:
-    """Reuse the results in the user's store within the context, and store new ones.
+    """Within the `with` block, reuse results from the user's store, and store new results.
 
     Parameters
     ----------
     fresh
-        Whether results are computed even if the store contains them.
+        Whether to compute all results again, even if the store contains them.
     """
     store = own_store()
     token = _CURRENT.set(None if store is None else _Reuse(store, fresh))
@@ -67,23 +67,23 @@ def reusing(fresh: bool = False) -> Iterator[None]:
 
 
 def object_folder() -> Path | None:
-    """Return the folder for reusable object files of the C compiler.
+    """Return the folder in which the C compiler's object files are stored for reuse.
 
-    The result is None if no object file may be reused.
+    If object files must not be reused, the result is None.
     """
     current = _CURRENT.get()
     return None if current is None or current.fresh else current.store.folder
 
 
 class Slot:
-    """Place of one result in the store of the current command.
+    """Key of one result in the store of the current command.
 
     Parameters
     ----------
     kind
         Kind of the result.
     parts
-        Function that returns everything that the result depends on, apart from the program and the machine.
+        Function that returns all values that determine the result, except the program and the computer.
     """
 
     def __init__(self, kind: str, parts: Callable[[], object]) -> None:
@@ -100,17 +100,16 @@ class Slot:
         content = self._current.store.read(self._key)
         try:
             return None if content is None else read_trajectory(content)
-        except (ValueError, KeyError, TypeError):  # An incompatible file counts as missing.
+        except (ValueError, KeyError, TypeError):  # A file in an incompatible format counts as missing.
             return None
 
     def keep(self, result: Trajectory) -> None:
-        """Store a result, unless something that it depends on has changed since the slot was made."""
+        """Store a result, unless a value that determines it has changed since the object was created."""
         if self._current is not None and self._key is not None and self._found_key() == self._key:
             now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
             self._current.store.write(self._key, trajectory_bytes(replace(result, reused=now)))
 
     def _found_key(self) -> str | None:
-        """Return the key of the result; None if the result must be neither reused nor stored."""
         program = None if self._current is None else program_fingerprint()
         try:
             own = None if program is None else fingerprint(self._parts())
@@ -120,12 +119,12 @@ class Slot:
 
 
 def recalled(kind: str, parts: Callable[[], object], compute: Callable[[], Trajectory]) -> Trajectory:
-    """Return the result of an earlier command, or compute and store it.
+    """Return the stored result of an earlier command; if there is none, compute and store the result.
 
     Parameters
     ----------
     kind, parts
-        Kind of the result, and what it depends on; see `Slot`.
+        Kind of the result, and function that returns all values that determine it; see `Slot`.
     compute
         Function that returns the result. Nothing is stored if the function raises an exception.
     """
@@ -138,19 +137,19 @@ def recalled(kind: str, parts: Callable[[], object], compute: Callable[[], Traje
 
 
 def fingerprint(value: object) -> str:
-    """Return a checksum of a value that is made of numbers, texts, arrays, records, lists and mappings.
+    """Return a checksum of a value: number, text, array, record, list, mapping, or combination of these.
 
     Raises
     ------
     NoKeyError
-        If the value contains anything else.
+        If the value contains an object of another type.
     """
     text = json.dumps(_plain(value), separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as data for JSON; different values yield different data."""
+    """Return a value in a form for JSON, such that different values yield different texts."""
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):

@@ -18,5 +18,5 @@ def json_script(identifier: str, data: Any) -> Markup:
 
 
 def policy_hash(source: str) -> str:
-    """Return the source expression by which a content security policy allows a script."""
+    """Return the hash expression for a content security policy that permits a script."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()}'"

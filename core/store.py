@@ -1,4 +1,4 @@
-"""Folder with results that are computed once and reused: one file per result, with a limit on their total size."""
+"""Folder of stored results for reuse: one file per result, with a limit of the total size."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from pathlib import Path
 from .errors import DescriptionError
 from .files import write_atomically
 
-FOLDER, LIMIT = "GPMELICA_CACHE", "GPMELICA_CACHE_LIMIT"  # Environment: cache folder or `off`, and limit in MB.
+FOLDER, LIMIT = "GPMELICA_CACHE", "GPMELICA_CACHE_LIMIT"  # Environment variables: folder, limit, MB.
 _MOST = 1000.0  # Default limit of the total size, MB.
-_LEFT = 0.8  # If the cache exceeds the limit, it is reduced to this fraction of the limit.
+_LEFT = 0.8  # If the total size exceeds the limit, results are removed down to this fraction of the limit.
 _MAGIC = b"gpmelica result 1\n"
-_ABANDONED = 3600.0  # If an unfinished file is older than this, s, it is abandoned.
-_OWN = re.compile(r"[0-9a-f]{62}|\..*\.part")  # Names of results and of unfinished files.
+_ABANDONED = 3600.0  # Unfinished files older than this, s, were left by processes that ended.
+_OWN = re.compile(r"[0-9a-f]{62}|\..*\.part")  # Patterns of file names: results, unfinished files.
 
 
 @dataclass(frozen=True)
 class Store:
     """Folder that stores each result in a file, identified by a key.
 
-    A file contains a checksum of its key and content. A file with a wrong checksum is removed and
+    A file contains a checksum of its key and content. If the checksum is wrong, the file is removed and
     counts as missing. Errors of the file system never reach the caller: a result that cannot be read
     counts as missing, and a result that cannot be written is not stored.
 
@@ -71,9 +71,9 @@ class Store:
                 path.unlink()
 
     def files(self) -> Iterator[tuple[float, int, Path]]:
-        """Yield the time of the last use in s, the size in bytes and the path of each file of the store.
+        """Yield the time of the last use in s, the size in bytes and the path of each stored file.
 
-        Files with other names belong to the user, who may have chosen a folder with other contents.
+        Files with other name patterns are skipped, because users may keep their own files in the folder.
         """
         for path in self._entries():
             if not _OWN.fullmatch(path.name):
@@ -83,7 +83,7 @@ class Store:
                 yield found.st_mtime, found.st_size, path
 
     def shrink(self) -> None:
-        """Remove abandoned files, and enforce the size limit.
+        """Remove unfinished old files, and enforce the size limit.
 
         If the limit is exceeded, the least recently used results are removed.
         """
@@ -99,10 +99,9 @@ class Store:
                 total -= size
 
     def _entries(self) -> list[Path]:
-        """Return the paths two levels below the folder; none if the folder cannot be listed."""
         try:
             return list(self.folder.glob("[0-9a-f][0-9a-f]/*")) if self.folder.is_dir() else []
-        except OSError:  # Examples: no permission, a folder that another process has just removed.
+        except OSError:  # Examples: missing permission; another process has just removed the folder.
             return []
 
     def _path(self, key: str) -> Path:
@@ -128,7 +127,7 @@ def own_store() -> Store | None:
         folder = Path(given) if given else _user_folder()
     except RuntimeError:  # The user has no home folder.
         return None
-    return Store(folder.absolute(), _limit() * 1e6)  # FMPy changes the working folder while it loads an FMU.
+    return Store(folder.absolute(), _limit() * 1e6)  # absolute: FMPy changes the working folder
 
 
 def _limit() -> float:
@@ -143,7 +142,6 @@ def _limit() -> float:
 
 
 def _user_folder() -> Path:
-    """Return the folder for caches of this operating system."""
     if sys.platform == "win32":
         return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "gpmelica" / "cache"
     if sys.platform == "darwin":

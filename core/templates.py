@@ -11,7 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 def environment(room: str = "", *, autoescape: bool = False, **filters: Callable[..., str]) -> Environment:
     """Return a Jinja environment for the templates in a folder of this package.
 
-    `autoescape` enables escaping for XML and HTML.
+    If `autoescape` is true, inserted texts are escaped for XML and HTML.
     """
     made = Environment(
         loader=PackageLoader("gpmelica", room),
@@ -26,8 +26,8 @@ def environment(room: str = "", *, autoescape: bool = False, **filters: Callable
 
 
 def fill(template: str, values: Mapping[str, Any], *, autoescape: bool = True) -> str:
-    """Render a template, which is named by its path in this package.
+    """Render the template at a path in this package.
 
-    `autoescape` enables escaping for XML and HTML.
+    If `autoescape` is true, inserted texts are escaped for XML and HTML.
     """
     return environment(autoescape=autoescape).get_template(template).render(values)

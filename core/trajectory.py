@@ -13,9 +13,9 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Magnitude:
-    """Characteristic magnitude of a signal, for relative comparisons.
+    """Reference magnitude of a signal: a difference between two runs is divided by this magnitude.
 
-    An empty signal name means all quantities with this unit in the mechanism.
+    If the signal name is empty, the magnitude applies to all quantities with this unit.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class Magnitude:
     size : float
         Magnitude in the given unit, at least 0.
     least : float
-        Minimum scale of this signal. Rounding errors are smaller than a millionth of this scale.
+        Lower bound of the divisor. Rounding errors of the signal are less than 10⁻⁶ times this bound.
     """
 
     signal: str
@@ -47,7 +47,7 @@ class Event:
     t : float
         Time, s.
     label : str
-        Kind and name of the element that has the condition, such as `force deck`.
+        Kind and name of the element with the switching condition, such as `force deck`.
     holds : bool
         Whether the condition is true after the event.
     word : str
@@ -73,8 +73,8 @@ class Singular:
     constraints : tuple of str
         Names of the linearly dependent constraint equations.
     crossed : tuple of float or None
-        Start and end time of the single step that crosses the configuration, s; None if no single step
-        crosses it.
+        Begin and end, s, of the large integration step across the configuration; None without such a
+        step.
     """
 
     t: float
@@ -103,7 +103,7 @@ class Trajectory:
     extra : mapping
         Additional numbers about the run, by name.
     natural : tuple of Magnitude
-        Characteristic magnitudes of signals, which cannot be derived from the signal values alone.
+        Reference magnitudes of signals, by which differences between runs are divided.
     events : tuple of Event
         Events in chronological order; empty if the run does not report events.
     singular : tuple of Singular
@@ -150,8 +150,8 @@ def output_grid(stop: float, step: float) -> Array:
 def rows_at(grid: Array, recorded: Array, rounding: float) -> NDArray[np.intp]:
     """Return the index of the last record at or before each output time.
 
-    Times that differ by less than `rounding` are equal. The first output time has no such tolerance, so
-    that changes immediately after the initial time are excluded.
+    Times that differ by less than `rounding` count as equal. For the first output time no difference is
+    accepted, because records immediately after the initial time must not be used for it.
     """
     later = np.append(0.0, np.full(len(grid) - 1, rounding))
     return np.asarray(np.searchsorted(recorded, grid + later, side="right") - 1)

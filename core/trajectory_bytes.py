@@ -1,6 +1,6 @@
 """Lossless conversion of trajectories to bytes and back.
 
-The numbers remain exactly the same. Reading the bytes does not execute any code.
+Bytes from an untrusted source are safe, because reading does not execute any code.
 """
 
 from __future__ import annotations

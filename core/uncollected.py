@@ -11,7 +11,7 @@ from contextlib import contextmanager
 def uncollected() -> Iterator[None]:
     """Disable the cyclic garbage collector in a `with` block or a decorated function.
 
-    The previous state is restored afterwards.
+    Afterwards, the collector is enabled again if it was enabled before.
     """
     was_on = gc.isenabled()
     gc.disable()

@@ -1,4 +1,4 @@
-"""Version of the installed package, in a separate module that all others can import."""
+"""Version of the installed package; the module imports no other module of gpmelica."""
 
 from __future__ import annotations
 

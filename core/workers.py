@@ -19,18 +19,18 @@ from contextvars import copy_context
 from pathlib import Path
 from typing import Any, TypeVar
 
-# File with the CPU quota of a container: CPU time per period, and length of the period, both in µs.
+# File with the CPU quota of a container: two numbers, CPU time per period and period, both in µs.
 _QUOTA = Path("/sys/fs/cgroup/cpu.max")
-_CAN_FORK = sys.platform == "linux"  # whether workers can be forked from a server process
-_SHARE = "GPMELICA_CORES"  # environment variable with a worker's share of the cores
+_CAN_FORK = sys.platform == "linux"  # whether worker processes are forked from a fork server
+_SHARE = "GPMELICA_CORES"  # environment variable: number of cores that a worker may use
 _Result = TypeVar("_Result")
 
 
 def cores() -> int:
     """Return the number of usable processor cores.
 
-    The number respects the process's CPU affinity, the CPU quota of a container and, in a worker process,
-    the worker's share.
+    The number is limited by the CPU affinity of the process and by the CPU quota of a container. In a
+    worker process, only the worker's share of the cores counts.
     """
     if _SHARE in os.environ:
         return int(os.environ[_SHARE])
@@ -46,8 +46,8 @@ def cores() -> int:
 def call_ahead(*modules: str) -> None:
     """Start a fork server that imports the given modules in the background.
 
-    Worker processes that are forked from this server start without delay. On systems without fork servers,
-    worker processes import their modules themselves.
+    Worker processes that are forked from this server need not import the modules again. On systems
+    without fork servers, the function has no effect.
     """
     if _CAN_FORK:
         from multiprocessing import forkserver  # noqa: PLC0415 - exists on Unix only
@@ -62,21 +62,22 @@ def worker_processes(
 ) -> Iterator[ProcessPoolExecutor]:
     """Yield an executor with at most `count` new processes, and no more than the number of cores.
 
-    The processes share the cores. They are not forked from this process, because a fork of a process with
-    threads may deadlock. Scripts that use the executor therefore need `if __name__ == "__main__":`. An
-    exception in the `with` block, including Ctrl-C, terminates all workers immediately.
+    The processes share the cores. They are not forked from this process, because forking a process with
+    threads may deadlock. They import the main script, which therefore needs `if __name__ ==
+    "__main__":`. An exception in the `with` block, including Ctrl-C, terminates all workers
+    immediately.
 
     Parameters
     ----------
     count : int
         Maximum number of processes.
     ready : callable, optional
-        Function that each process calls first; it is pickled once per process.
+        Function that each process calls first; it must be picklable.
     ahead : bool
         Whether `call_ahead` has been called.
     """
     others = set(multiprocessing.active_children())
-    # Killed workers cannot remove their temporary files, which are therefore removed with this folder.
+    # Killed workers leave temporary files behind; removal of this folder deletes them.
     with tempfile.TemporaryDirectory(prefix="gpmelica-", ignore_cleanup_errors=True) as scratch:
         context = multiprocessing.get_context("forkserver" if ahead and _CAN_FORK else "spawn")
         count = max(min(count, cores()), 1)
@@ -93,7 +94,7 @@ def worker_processes(
                 worker.terminate()
             for worker in workers:
                 worker.join()
-            # A killed worker may leave an incomplete answer; without this, the pool's thread would wait forever.
+            # Without this, the executor would wait forever for a killed worker that left an incomplete answer.
             answers._writer.close()
             raise
         pool.shutdown()
@@ -109,8 +110,9 @@ def environment_now() -> dict[str, str]:
 
 
 def surroundings(folder: Path) -> dict[str, str]:
-    """Return environment variables for a Python process that imports gpmelica and keeps its
-    temporary files in a folder.
+    """Return environment variables for a Python process that can import gpmelica.
+
+    The process stores temporary files in the given folder.
     """
     return {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "TMPDIR": str(folder)}
 
@@ -156,14 +158,14 @@ def alone(
 
 
 class _Over(Exception):
-    """Exception that stops a job whose result is no longer needed."""
+    """Exception that ends a job whose result is no longer needed."""
 
 
 @contextmanager
 def beside(job: Callable[[Callable[[], None]], _Result]) -> Iterator[Callable[[], _Result]]:
-    """Run a job in a thread parallel to a `with` block, and yield a function that awaits the result.
+    """Run a job in a thread during a `with` block; yield a function that waits for the result.
 
-    At the end of the block, a job that still runs is cancelled.
+    If the job still runs at the end of the block, it is cancelled.
 
     Parameters
     ----------
@@ -186,7 +188,6 @@ def beside(job: Callable[[Callable[[], None]], _Result]) -> Iterator[Callable[[]
 
 
 def _begin(environment: Mapping[str, str], ready: Callable[[], object] | None) -> None:
-    """Set up a new worker process."""
     os.environ.clear()  # the fork server's environment may be outdated
     os.environ.update(environment)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes; the parent handles it
@@ -197,9 +198,9 @@ def _begin(environment: Mapping[str, str], ready: Callable[[], object] | None) -
 
 
 def _end_with_parent() -> None:
-    """Terminate this worker when its parent process ends.
+    """Terminate this worker when the parent process ends.
 
-    A parent that is killed cannot terminate its workers, which would otherwise wait for tasks forever.
+    Otherwise, the workers of a killed parent would wait for tasks forever.
     """
     parent = multiprocessing.parent_process()
     if parent is not None:

@@ -1,4 +1,4 @@
-"""Reproducible zip archives, which are identical byte by byte for identical contents."""
+"""Zip archives that are identical byte by byte if their contents are identical."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from collections.abc import Mapping
 from .errors import GpmelicaError
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # earliest date in a zip archive
-_UNIX = 3  # creator system, which defines the meaning of file permissions
+_UNIX = 3  # operating system in the archive: Unix, so that file permissions have their Unix meaning
 
 
 def pack(entries: Mapping[str, str | bytes]) -> bytes:
     """Return a zip archive of files by their paths; text is encoded as UTF-8.
 
-    The order and the times of the entries do not depend on the time of packing.
+    Equal files yield equal archives: members are sorted, and all have the same date.
     """
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:

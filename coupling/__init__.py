@@ -1,1 +1,1 @@
-"""Co-simulation of a machine in parts: systems of FMUs, coupling methods and the verdict on a coupling."""
+"""Co-simulation of a system of FMUs: coupling methods, simulation master and verdict on the result."""

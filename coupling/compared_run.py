@@ -7,20 +7,20 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class ComparedRun:
-    """Error and time of a run by one coupling method and step, for a work–precision figure.
+    """Error and computing time of a run with one coupling method and one step length.
 
     Parameters
     ----------
     method : coupling method
     order : degree of extrapolation of the sequential method, otherwise None
-    step : fixed communication step, or mean step of a run whose tolerance controls the step, s; None
-        without a result of such a run
+    step : communication step, s; the mean step if the tolerance controls the step, or None if such a
+        run failed
     tolerance : admissible relative error that controls the step; None for a fixed step
-    steps : number of communication steps; None without a result
-    error : error of the worst signal, relative to its range; None without a result
-    wall_s : elapsed real time, s; None without a result
-    reference : what the error was measured against
-    failure : reason why the run has no result, or an empty text
+    steps : number of communication steps; None if the run failed
+    error : largest error of a signal, relative to the range of the signal; None if the run failed
+    wall_s : elapsed real time, s; None if the run failed
+    reference : name of the reference result from which the error was computed
+    failure : reason why the run failed, or an empty text
     """
 
     method: str
@@ -35,6 +35,6 @@ class ComparedRun:
 
     @property
     def label(self) -> str:
-        """Name of the curve that the run belongs to."""
+        """Label of the curve to which the run belongs in a figure of error over time or step."""
         order = "" if self.order is None else f", order {self.order}"
         return f"{self.method}{order}" + ("" if self.tolerance is None else ", automatic step")

@@ -1,4 +1,4 @@
-"""Comparison of two runs of a coupled system: relative differences of signals, and the observed order."""
+"""Comparison of two runs of a coupled system: relative differences and observed order of convergence."""
 
 from __future__ import annotations
 
@@ -15,16 +15,17 @@ from .network import Network
 from .participant import PortSignal
 from .ports import rounding_sizes
 
-_SMALL = 1e-3  # smallest range of a signal, relative to the largest range of signals with the same unit
-_ROUNDING = 1e-6  # smallest range of a unitless signal of any kind, relative to the largest range of such signals
-_SAME_EVENT = 0.25  # largest time difference of one event in two runs, relative to the time between events
+_SMALL = 1e-3  # lower bound of a signal's range, relative to the largest range among signals of the same unit
+_ROUNDING = 1e-6  # lower bound of the range of a signal without unit, relative to the largest such range
+_SAME_EVENT = 0.25  # largest time difference of the same event in two runs, relative to the time between events
 _ORDERS = (0.02, 12.0)  # smallest and largest observed order of convergence that is accepted
 
 
 def difference(network: Network, rows: Sequence[int], run: Record, fine: Record, grid: Array) -> tuple[float, str]:
-    """Return the largest difference of two runs, relative to the range of each signal, and the signal's name.
+    """Return the largest relative difference of two runs, and the name of the signal in which it occurs.
 
-    Times near events are left out. If no other time remains, the difference is infinite.
+    Each difference is divided by the range of the signal (largest minus smallest value). Times near
+    events are left out. If all times are near events, the difference is infinite.
 
     Parameters
     ----------
@@ -43,11 +44,12 @@ def difference(network: Network, rows: Sequence[int], run: Record, fine: Record,
 
 
 def relative_errors(a: Array, b: Array, signals: Sequence[PortSignal], span: float) -> Array:
-    """Return the largest difference of each pair of signals, relative to the larger of both ranges, shape (n,).
+    """Return the largest relative difference of each pair of signals, shape (n,).
 
-    A range counts as at least a thousandth of the largest range of the signals with the same unit, or a
-    millionth for signals without a unit. Velocities of a machine at rest are rounding errors and count
-    as errors of zero.
+    Differences are divided by the larger range of the two signals (largest minus smallest value). A
+    small range is replaced by a thousandth of the largest range among signals of the same unit. For
+    signals without a unit, this fraction is a millionth. Signals that contain only rounding errors,
+    such as velocities of a machine at rest, have the error zero.
 
     Parameters
     ----------
@@ -69,10 +71,10 @@ def relative_errors(a: Array, b: Array, signals: Sequence[PortSignal], span: flo
 
 
 def away_from_events(run: Record, fine: Record, grid: Array) -> NDArray[np.bool_]:
-    """Return whether each time is so far from each event that both runs have passed the event, or neither has.
+    """Return a mask of the times at which each event is either past or still to come in both runs.
 
-    If only one run has found an event, the times near this event are kept, because the runs really
-    differ there.
+    Two runs find the same event at slightly different times; between these times their values cannot be
+    compared. An event of only one run excludes no times, because the runs really differ there.
     """
     away, own = np.ones(len(grid), dtype=bool), np.array(run.events)
     gaps = np.diff([grid[0], *fine.events, grid[-1]])
@@ -84,16 +86,16 @@ def away_from_events(run: Record, fine: Record, grid: Array) -> NDArray[np.bool_
 
 
 def observed_order(coarse: tuple[float, float], fine: float) -> float | None:
-    """Return the order of convergence p of three runs whose errors are proportional to the p-th power of the step.
+    """Return the order of convergence p that explains the differences of three runs with different steps.
 
-    The three runs are called the coarse run, the run and the fine run. Returns None if no order
-    explains the differences.
+    The error of a run is assumed to be proportional to step^p. The runs are called coarse, medium and
+    fine. Returns None if no order between 0.02 and 12 explains the differences.
 
     Parameters
     ----------
-    coarse : difference between the coarse and the fine run, divided by that between the run and the
-        fine run; and the step of the coarse run, divided by the step of the run
-    fine : step of the fine run, divided by the step of the run
+    coarse : two ratios: difference of coarse and fine run over difference of medium and fine run; step
+        of the coarse run over step of the medium run
+    fine : step of the fine run over step of the medium run
     """
     outer, step = coarse
 

@@ -1,8 +1,8 @@
 """Polynomials that describe signals over one communication step, called courses.
 
-A course is a polynomial of degree 3 in the relative time s = (time − start of the step)/(length of
-the step), 0 ≤ s ≤ 1. An array of n courses has the shape (n, 4): the coefficients of 1, s, s² and
-s³, each in the signal's unit.
+A course is a polynomial of degree 3 in the relative time s. At the beginning of the step, s is 0;
+at the end, s is 1. An array of n courses has the shape (n, 4): the coefficients of 1, s, s² and s³,
+each in the signal's unit.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import numpy as np
 
 from ..core.trajectory import Array
 
-# Each row has the contributions of one datum to the coefficients of 1, s, s² and s³ of a cubic polynomial.
-# The data are the value and the slope times step length at s = 0, and then both at s = 1.
+# Row k contains the coefficients of 1, s, s² and s³ of the cubic whose datum k is 1 and whose other data are 0.
+# The data are value and slope at s = 0, then value and slope at s = 1; slopes are multiplied by the step length.
 _HERMITE = np.array([[1.0, 0, -3, 2], [0, 1, -2, 1], [0, 0, 3, -2], [0, 0, -1, 1]])
-# Each row has the contributions of one datum to the coefficients of s, s² and s³ of a cubic polynomial.
-# The data are the change over the step, slope times step length at s = 1, and mean minus value at s = 0.
+# Row k contains the coefficients of s, s² and s³ of the cubic whose datum k is 1 and whose other data are 0.
+# The data are the change over the step, the final slope times step length, and the mean minus the initial value.
 _MEAN_CUBIC = np.linalg.inv(np.array([[1.0, 1, 1], [1, 2, 3], [1 / 2, 1 / 3, 1 / 4]])).T
 _END, _RISE = np.ones(4), np.arange(4.0)
 _MEAN = 1.0 / np.arange(1, 5)
@@ -25,14 +25,17 @@ _MOMENTS = 1.0 / (np.add.outer(np.arange(4), np.arange(4)) + 1.0)
 
 
 def constant(values: Array) -> Array:
-    """Return polynomials that are constant at `values`, shape (n,), over the step; shape (n, 4)."""
+    """Return constant polynomials with the given values, shape (n,); the result has the shape (n, 4)."""
     found = np.zeros((len(values), 4))
     found[:, 0] = values
     return found
 
 
 def linear(begin: Array, end: Array) -> Array:
-    """Return linear polynomials from values at the beginning to values at the end of the step, shape (n,) each."""
+    """Return linear polynomials between values at the beginning and at the end of the step, shape (n, 4).
+
+    The values have the shape (n,).
+    """
     found = constant(begin)
     found[:, 1] = end - begin
     return found
@@ -80,7 +83,7 @@ def means(courses: Array) -> Array:
 
 
 def work(first: Array, second: Array) -> Array:
-    """Return the means over the step of the products of two sets of polynomials, pair by pair, shape (n,)."""
+    """Return the mean over the step of the product of each pair of polynomials, shape (n,)."""
     return np.asarray(((first @ _MOMENTS) * second).sum(axis=1))
 
 
@@ -90,7 +93,10 @@ def at(courses: Array, s: Array) -> Array:
 
 
 def part(courses: Array, begin: float, length: float) -> Array:
-    """Return the polynomials rescaled to the interval from s = begin to s = begin + length, shape (n, 4)."""
+    """Return the polynomials as functions of the relative time of a part of the step, shape (n, 4).
+
+    The part begins at s = begin and ends at s = begin + length.
+    """
     return np.asarray(courses @ _substitution(begin, length))
 
 

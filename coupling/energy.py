@@ -1,10 +1,10 @@
 """Energy that a numerical coupling creates or destroys at the connections that transmit power.
 
-At such a connection, one part of the coupled system receives a force and returns a velocity; their
-product is the power that the part receives. The part on the other side receives the motion and
-returns the force; it should supply exactly this power. The energy residual is the time integral of
-the difference between both powers. It is computed from the interpolated or extrapolated inputs that
-the parts have actually received.
+At such a connection, one part of the coupled system receives a force and returns a velocity. The
+product of force and velocity is the power that the part receives. The part on the other side
+receives the motion and returns the force; it should supply exactly this power. The energy residual
+is the time integral of the received power minus the supplied power. The integral uses the inputs
+that the parts have actually received, interpolated or extrapolated.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from .master import Record
 from .network import Network
 from .ports import Bond, bonds
 
-_REST = 1e-9  # largest energy that counts as a rounding error, relative to the product of force and position
-_LEAST = 1e-3  # smallest reference energy of a connection, relative to the largest energy of all connections
+_REST = 1e-9  # largest energy that is a rounding error, relative to the product of largest force and position
+_LEAST = 1e-3  # lower bound of the energy that divides a residual, relative to the largest connection energy
 
 
 @dataclass(frozen=True)
@@ -30,10 +30,10 @@ class EnergyResidual:
     Parameters
     ----------
     where : names of the input and of the output whose product is the power
-    created : energy created since the start, at the time of its largest magnitude, J; negative if
-        energy was destroyed
+    created : energy created since the start, J, negative if destroyed; value with the largest magnitude
+        in the run
     turned_over : time integral of the magnitude of the transmitted power, J
-    least : smallest reference energy for the relative residual, J
+    least : lower bound of the energy by which `created` is divided, J
     """
 
     where: str
@@ -43,7 +43,7 @@ class EnergyResidual:
 
     @property
     def relative(self) -> float:
-        """Created energy divided by the energy that has passed through the connection in both directions."""
+        """Created energy divided by the energy transmitted through the connection in both directions."""
         size = max(self.turned_over, self.least)
         return self.created / size if size != 0.0 else 0.0
 
@@ -77,7 +77,7 @@ def residuals(network: Network, record: Record) -> list[EnergyResidual]:
 
 
 def _rest(bond: Bond, pieces: Array, given: Array) -> float:
-    """Return the largest energy, J, that counts as a rounding error at a connection of a machine at rest."""
+    """Return the energy, J, below which the energy residual of a connection is a rounding error."""
     if bond.position is None:
         return 0.0
     return _REST * float(np.max(np.abs(given[:, bond.column, 0])) * np.max(np.abs(pieces[:, bond.position, 0])))
@@ -92,7 +92,7 @@ def _takes(network: Network, source: int) -> bool:
 def _flow(pieces: Array, bond: Bond, lengths: Array) -> Array:
     """Return polynomials of the velocity of a connection in each step, shape (steps, 4).
 
-    If the position is also an output, its derivative is used: the work of a constant force is then
+    If the position is also an output, its derivative is used. The work of a constant force is then
     exact.
     """
     if bond.position is None:
@@ -109,10 +109,9 @@ def _derivative(courses: Array, lengths: Array) -> Array:
 def _other_side(
     network: Network, bond: Bond, pairs: list[Bond], pieces: Array, given: Array, lengths: Array
 ) -> Array | None:
-    """Return the mean power that the other side of a connection supplies in each step, W, shape (steps,).
+    """Return the mean power that the source of the force supplies in each step, W, shape (steps,).
 
-    The result is None if the part that produces the force does not receive the corresponding
-    motion.
+    The result is None if this source does not receive the corresponding motion.
     """
     source = int(network.source[bond.column])
     if source >= network.n_y:

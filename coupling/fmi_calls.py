@@ -1,4 +1,4 @@
-"""Calls of FMI functions for many variables at once, with arrays in C that all calls of one FMU share."""
+"""Calls of FMI functions that read or write many variables at once."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class TypedVariables:
         self._get, self._set = (f"fmi{fmi}{verb}{type}" for verb in ("Get", "Set"))
 
     def write(self, fmu: Any, values: Array) -> None:
-        """Set the variables of this type in the FMU; `values` has the values of all inputs, shape (n_u,)."""
+        """Set the variables of this type in the FMU; `values` contains the values of all inputs, shape (n_u,)."""
         own = values[self._places]
         self._values[:] = own if self.kind == "Real" else [_WHOLE[self.kind](value) for value in own]
         getattr(fmu, self._set)(fmu.component, *self._arguments)
@@ -63,7 +63,7 @@ class Derivatives:
         orders, ones = (c_int * (3 * n))(*(order for order in (1, 2, 3) for _ in inputs)), (c_int * m)(*[1] * m)
         self._linear, self._cubic = (ins, n, orders, given), (ins, 3 * n, orders, given)
         self._slopes = "fmi3GetOutputDerivatives" if fmi3 else "fmi2GetRealOutputDerivatives"
-        # Only functions of FMI 3.0 take the lengths of the arrays of seeds and results.
+        # Only the FMI 3.0 function has arguments for the lengths of the seed array and the result array.
         seeds, results = ([n], [m]) if fmi3 else ([], [])
         self._slopes_of = (outs, m, ones, found, *results)
         self._directional = f"fmi{fmi}GetDirectionalDerivative"
@@ -86,18 +86,20 @@ class Derivatives:
         fmu.fmi2SetRealInputDerivatives(fmu.component, *(self._cubic if cubic else self._linear))
 
     def of_outputs(self, fmu: Any) -> Array:
-        """Return the time derivatives of the outputs that the FMU reports, shape (m,)."""
+        """Return the time derivatives of the outputs as reported by the FMU, shape (m,)."""
         getattr(fmu, self._slopes)(fmu.component, *self._slopes_of)
         return self._found.copy()
 
     def along(self, fmu: Any, rates: Array) -> Array:
-        """Return the changes of the outputs, shape (m,), for small changes of the inputs, shape (n,)."""
+        """Return the directional derivative of the outputs for a given change of the inputs, shape (m,).
+
+        The change of the inputs has the shape (n,).
+        """
         self._seed[:] = rates
         getattr(fmu, self._directional)(fmu.component, *self._directions)
         return self._found.copy()
 
 
 def _compact(places: list[int]) -> Any:
-    """Return indices as a slice if they are consecutive, otherwise as an array."""
     consecutive = places == [*range(places[0], places[0] + len(places))]
     return slice(places[0], places[0] + len(places)) if consecutive else np.array(places, dtype=np.intp)

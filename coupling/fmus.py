@@ -1,4 +1,4 @@
-"""Functional Mock-up Units (FMUs) as parts of a coupled system, by FMPy's classes for co-simulation."""
+"""Functional Mock-up Units (FMUs) as parts of a coupled system, simulated with FMPy."""
 
 from __future__ import annotations
 
@@ -94,7 +94,6 @@ class FmuPart:
 
     @property
     def _version(self) -> int:
-        """Major version of FMI."""
         return 3 if self._fmi3 else 2
 
     def _type(self, variable: Any) -> str:
@@ -135,8 +134,8 @@ class FmuPart:
     def _tolerance(self) -> float | None:
         """Return the relative tolerance of the FMU's solver, or None if it is unknown.
 
-        FMUs of gpmelica have a parameter for the tolerance. For other FMUs it is taken from the default
-        experiment.
+        An FMU of gpmelica has a parameter for the tolerance. For any other FMU, the tolerance of the
+        default experiment is returned.
         """
         given = [value for variable, value in self._parameters if variable.name == _TOLERANCE]
         own = [v.start for v in self.description.modelVariables if v.name == _TOLERANCE]
@@ -174,7 +173,7 @@ class FmuPart:
             raise DescriptionError(self.name, text)
 
     def _answer(self, environment: Any, time: float, *_: Any) -> None:
-        """Set the inputs of an FMU 3.0 at a time within the step, when the FMU requests an intermediate update."""
+        """Set the real inputs when an FMU 3.0 requests an intermediate update within a step."""
         s = (time - self._begin) / self._length
         values = self._course @ np.array([1.0, s, s * s, s**3])
         for access in self._writes:
@@ -258,10 +257,9 @@ class FmuPart:
         return found
 
     def _output_slopes(self, input_slopes: Array) -> Array:
-        """Return the time derivatives of the real outputs, for given time derivatives of all inputs.
+        """Return the time derivatives of the real outputs for given time derivatives of all inputs.
 
-        The contribution of the inputs is computed by directional derivatives if the FMU provides
-        them.
+        Directional derivatives, if the FMU provides them, give the contribution of the inputs.
         """
         rates = input_slopes[self._real_inputs]
         if not self._derives or not rates.any():
@@ -269,9 +267,9 @@ class FmuPart:
         return self._own_slopes(np.zeros_like(rates)) + self._derivatives.along(self._fmu, rates)
 
     def _own_slopes(self, rates: Array) -> Array:
-        """Return the time derivatives of the real outputs that the FMU itself reports.
+        """Return the time derivatives of the real outputs as reported by the FMU.
 
-        The time derivatives of the inputs are passed to an FMU 2.0 that accepts them.
+        An FMU 2.0 that accepts time derivatives of inputs receives them first.
         """
         if not self._fmi3 and len(rates) and self.abilities.takes_courses:
             self._derivatives.give(self._fmu, polynomials.linear(np.zeros_like(rates), rates), 1.0)
@@ -323,7 +321,10 @@ class FmuPart:
         self._called(lambda: self._fmu.freeFMUState(state[0]))
 
     def gains(self) -> Array | None:
-        """Return ∂ outputs / ∂ inputs now, shape (n_y, n_u); None if the FMU has no directional derivatives."""
+        """Return ∂ outputs / ∂ inputs at the present time, shape (n_y, n_u).
+
+        Returns None if the FMU provides no directional derivatives.
+        """
         if not self._derives:
             return None
         found = np.zeros((len(self.outputs), len(self.inputs)))
@@ -332,7 +333,6 @@ class FmuPart:
         return found
 
     def _direction(self, k: int) -> Array:
-        """Return the derivatives of the real outputs with respect to the real input of index k."""
         return self._derivatives.along(self._fmu, np.arange(len(self._in)) == k)
 
     def close(self) -> None:
@@ -342,7 +342,7 @@ class FmuPart:
 
 
 def _directly_acting(description: Any, inputs: Sequence[str]) -> Iterator[int]:
-    """Yield the indices of the inputs on which outputs depend directly, as the FMU's structure declares."""
+    """Yield the indices of inputs on which outputs depend directly, according to the model description."""
     known = [unknown.dependencies for unknown in description.outputs]
     names = {v.name for dependencies in known for v in dependencies or ()}
     yield from (k for k, name in enumerate(inputs) if name in names or None in known)
@@ -362,7 +362,7 @@ def _gives_directional_derivatives(folder: Path) -> bool:
 def _checked_parameters(
     fmu: Path, variables: Mapping[str, Any], values: Mapping[str, Any]
 ) -> Iterator[tuple[Any, Any]]:
-    """Yield each variable to which a parameter set assigns a value, with the value in the variable's type."""
+    """Yield each variable that has a value in a parameter set, and the value in the variable's type."""
     unknown = [name for name in values if name not in variables]
     if unknown:
         text = f"has no variable {', '.join(unknown)} for a value in a parameter set; correct the parameter set"

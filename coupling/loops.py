@@ -12,15 +12,16 @@ from ..core.trajectory import Array
 from .network import Network
 
 Evaluation = Callable[[Array], Array]
-_SINGULAR = 1e12  # smallest condition number at which a Jacobian counts as singular
-_OTHER = 1e-6  # smallest difference of two solutions, relative to the size of the inputs
+_SINGULAR = 1e12  # a Jacobian with a larger condition number counts as singular
+_OTHER = 1e-6  # two solutions are distinct if they differ by more than this, relative to the inputs
 
 
 def consistent_outputs(network: Network) -> tuple[Array, Array | None]:
-    """Return outputs at the initial time that satisfy all connections, shape (n_y + pins,).
+    """Return outputs and pin forces that satisfy all connections at the start, and a second solution.
 
-    Algebraic loops are solved by Newton's method. The second result is another solution of the loops.
-    It is None if a search from other starting points finds no other solution.
+    Both results have the shape (n_y + pins,). Algebraic loops are solved by Newton's method. The second
+    solution shows that the loops are ambiguous; None if a search from other starting points finds only
+    one solution.
 
     Raises
     ------
@@ -36,7 +37,7 @@ def consistent_outputs(network: Network) -> tuple[Array, Array | None]:
     def evaluated(inputs: Array) -> Array:
         return network.inputs_at(outputs(inputs))
 
-    passes = len(network.parts) + 2  # without loops, one pass per part is enough
+    passes = len(network.parts) + 2  # without loops, one evaluation per part is enough
     u = _passed(evaluated, network.starts, passes)
     again = _passed(evaluated, network.starts + 1.0, passes)
     if u is not None and again is not None and np.allclose(again, u, rtol=1e-9, atol=1e-9):
@@ -86,7 +87,7 @@ def _names(network: Network, chosen: NDArray[np.bool_]) -> str:
 
 
 def _check_unique(evaluated: Evaluation, u: Array, network: Network) -> None:
-    """Raise SolveError if the solution u of the loops can change without a change of the residual."""
+    """Raise SolveError if the Jacobian of the loops is singular at u; u is then not the only solution."""
     jacobian = _jacobian(evaluated, u, evaluated(u) - u)
     _, size, right = np.linalg.svd(jacobian)
     if size[-1] * _SINGULAR < size[0]:
@@ -114,9 +115,9 @@ def _starts(u: Array, size: float) -> Iterator[Array]:
 
 
 def _newton(evaluated: Evaluation, u: Array) -> tuple[Array, Array | None]:
-    """Improve inputs u by Newton's method until u = f(u); return them, and the last Jacobian if this fails.
+    """Solve u = f(u) by Newton's method, starting from the given inputs u.
 
-    The Jacobian of f(u) − u is formed by finite differences.
+    Returns the last u, and the last Jacobian of f(u) − u if the iteration has failed, otherwise None.
     """
     jacobian = np.full((len(u), len(u)), np.nan)
     for _ in range(30):
@@ -135,7 +136,6 @@ def _sizes(u: Array) -> Array:
 
 
 def _jacobian(evaluated: Evaluation, u: Array, r: Array) -> Array:
-    """Return the derivatives of the residual f(u) − u by finite differences, shape (n_u, n_u)."""
     found = np.empty((len(u), len(u)))
     for k, change in enumerate(1e-6 * _sizes(u)):
         nudged = u.copy()

@@ -25,13 +25,13 @@ from .ports import rounding_sizes
 from .stepping import HERMITE, MEAN, PIN, SEQUENTIAL, EarlyReturn, NotConverged, Present, Step, Stepper
 
 _EVENT_PASSES = 100  # largest number of repeated evaluations of all parts at one event
-_LOST = 30  # admissible number of successive steps with extrapolated inputs wrong by more than half their range
+_LOST = 30  # largest number of successive steps whose extrapolated inputs err by over half of their range
 _SHORTEST = 1e-9  # shortest step, relative to the simulated time; only a step to an event may be shorter
 _ITERATION = 1e-9  # relative tolerance of the iteration in a fixed communication step
-_LEAST = 1e-3  # smallest reference size of a signal relative to its magnitude, if the signal ranges are known
-_LEAST_YET = 0.1  # smallest reference size of a signal relative to its magnitude, if the ranges are unknown
+_LEAST = 1e-3  # lower bound of a signal's error scale, relative to its magnitude, if signal ranges are known
+_LEAST_YET = 0.1  # lower bound of a signal's error scale, relative to its magnitude, if ranges are unknown
 _PINNED = 0.2  # smallest first step of a system with pins (rigid connections), relative to the nominal step
-_OPEN = 1e-8  # admissible initial gap of a pin, relative to the positions, but at least to 1 m or 1 rad
+_OPEN = 1e-8  # largest admissible initial gap of a pin, relative to its positions, or to 1 m or 1 rad if larger
 
 
 @dataclass(frozen=True)
@@ -62,22 +62,21 @@ class Settings:
 class Record:
     """Results of the simulation of a coupled system.
 
-    A pin is a rigid connection of two outputs by a pair of opposite forces.
+    A pin is a rigid connection of two positions by a pair of opposite forces.
 
     Parameters
     ----------
     times : communication points, s
     values : outputs and pin forces at each communication point, after events, shape (n_y + pins,)
-    pieces : coefficients of the polynomials of outputs and pin forces in each step, shape (n_y +
-        pins, 4)
+    pieces : coefficients of the polynomials of outputs and pin forces in each step, shape (n_y + pins,
+        4)
     given : coefficients of the polynomials of the inputs in each step, shape (n_u, 4)
     events : times of events, s
     rejected : number of rejected steps
     wall_s : elapsed real time, s
     seconds : elapsed real time of each part, s, by name
-    missed : number of steps of the shortest length that were accepted with an error above the
-        tolerance
-    late : number of events inside a step that other parts could notice only at the end of the step
+    missed : number of steps of the shortest length that were accepted with an error above the tolerance
+    late : number of events inside a step that the other parts received only at the end of the step
     """
 
     times: list[float]
@@ -96,8 +95,8 @@ class Record:
 
         Parameters
         ----------
-        grid : times within the simulation, s, shape (k,); at the time of an event, the values
-            before it are returned
+        grid : times within the simulation, s, shape (k,); at an event, the values before the event are
+            returned
         """
         times = np.array(self.times)
         piece = np.clip(np.searchsorted(times, grid, side="left") - 1, 0, len(self.pieces) - 1)
@@ -113,7 +112,7 @@ class Master:
         self._network, self._steppers, self._settings = network, steppers, settings
         parts = network.parts
         self._restores = all(p.abilities.restores for p in parts)
-        # Rejected steps and events inside of steps are the only reasons to repeat a step of all parts.
+        # All parts repeat a step only if the step is rejected or an event occurs inside the step.
         may_fail = settings.step is None or any(stepper.iterates for stepper in steppers)
         self._repeats = self._restores and (may_fail or any(p.abilities.returns_early for p in parts))
         self._saves = {
@@ -131,7 +130,7 @@ class Master:
         self._lost = 0
         self._failure: PartFailed | None = None  # reason why the last step was rejected
         self._not_finite = ""
-        self.second: Array | None = None  # outputs at the start if the loops have a second solution
+        self.second: Array | None = None  # second solution of the algebraic loops at the start, or None
 
     # ---- Run -----------------------------------------------------------------------------------------------
 
@@ -140,8 +139,8 @@ class Master:
 
         Raises
         ------
-        SolveError : if even the shortest step fails, or the coupling is unstable; if a part fails in such a
-            step, its own message
+        SolveError : if the coupling is unstable, or if even the shortest step fails; the message is
+            that of the part if a part has failed
         """
         begun = clock.perf_counter()
         s = self._settings
@@ -194,7 +193,6 @@ class Master:
         return found
 
     def _finite(self, values: Array, t: float) -> Array:
-        """Return the values of all signals unchanged; raise SolveError if one of them is not finite."""
         if not np.isfinite(values).all():
             label = self._network.label(int(np.argmin(np.isfinite(values))))
             raise SolveError(f"coupling: at t = {t:.9g} s {label} is not finite")
@@ -219,8 +217,8 @@ class Master:
     def _slopes(self) -> Array:
         """Return the time derivatives of the outputs at the start or after an event, shape (n_y + pins,).
 
-        The derivatives are found by repeated evaluation, because those of one part may depend on
-        those of others.
+        The evaluation is repeated, because derivatives of one part's outputs may depend on those of
+        another.
         """
         network = self._network
         found = np.zeros(network.n_y + len(network.pins))
@@ -234,10 +232,10 @@ class Master:
     # ---- One step ------------------------------------------------------------------------------------------
 
     def _next_point(self, t: float, h: float) -> float:
-        """Return the next communication point, s, at a distance of at most h.
+        """Return the time of the next communication point, s, at most h after the present time.
 
-        With a fixed step, the point lies on the grid of the step. It never lies beyond a sample
-        time.
+        With a fixed step, the points are multiples of the step, counted from the start. Every sample
+        time of a part is also a communication point.
         """
         s = self._settings
         end = t + h
@@ -255,7 +253,7 @@ class Master:
         return t + 0.5 * rest if s.step is None and end - t > 0.5 * rest and not self._periods else end
 
     def _attempt(self, present: Present, end: float) -> tuple[float | None, float]:
-        """Try a step; return its length, s, and its estimated error relative to the tolerance.
+        """Try a step; return the length, s, and the estimated error relative to the tolerance.
 
         The length is None if the step is rejected.
         """
@@ -267,7 +265,7 @@ class Master:
                 self._network.parts[k].free(state)
 
     def _located(self, present: Present, end: float, saved: Mapping[int, Any]) -> tuple[float | None, float]:
-        """Make a step to `end`, or to the first event before it; return its length, s, and relative error.
+        """Make a step that ends at `end` or at an earlier event; return step length, s, and relative error.
 
         The length is None if the step is rejected.
         """
@@ -301,7 +299,6 @@ class Master:
         raise SolveError(f"coupling: the time of an event near t = {present.t:.9g} s does not settle")
 
     def _see_lost(self, step: Step) -> None:
-        """Record the first output that is not finite after a failed iteration, or an empty text."""
         lost = np.flatnonzero(~np.isfinite(step.courses).all(axis=1))
         self._not_finite = self._network.label(int(lost[0])) if len(lost) else ""
 
@@ -345,7 +342,7 @@ class Master:
         record.values.append(values)
 
     def _after_event(self, values: Array, step: Step) -> Array:
-        """Return the outputs after an event, shape (n_y + pins,).
+        """Return the outputs and pin forces after an event, shape (n_y + pins,).
 
         All parts handle the event repeatedly, until no output changes any more.
         """
@@ -368,10 +365,10 @@ class Master:
     # ---- Error and step length -----------------------------------------------------------------------------
 
     def _see_slopes(self, slopes: Array) -> None:
-        """Record the largest change of each output of a part with states within the nominal step.
+        """Update the largest change that each output would make in a nominal step at the present slope.
 
-        Errors are divided by the range of an output. The recorded change is a lower bound of this
-        range.
+        The change is a lower bound of the size by which errors of the output are divided. It is zero
+        for outputs of parts without states.
         """
         rises = np.abs(slopes[: self._network.n_y]) * self._memory * self._settings.nominal
         if (rises > self._rises).any():
@@ -422,9 +419,8 @@ class Master:
         return 0.0 if present.last is None else _largest(step, rows, scale) / 20.0
 
     def _watch(self, off: float, t: float) -> None:
-        """Raise SolveError if extrapolated inputs have differed strongly from the actual ones in many steps."""
         self._lost = self._lost + 1 if not off < 0.5 else 0
-        if self._lost > _LOST:  # values that are not finite are named when the step is accepted
+        if self._lost > _LOST:  # values that are not finite cause an error message when the step is accepted
             raise SolveError(
                 f"coupling: at t = {t:.9g} s the extrapolated inputs have differed from the computed ones by more"
                 " than half of their range in many successive steps, so the coupling is unstable; let all FMUs"
@@ -441,15 +437,15 @@ class Master:
         return True
 
     def _exponent(self) -> float:
-        """Return 1/p for the step-length control; the estimated error scales with the p-th power of the step."""
+        """Return 1/p; the estimated error is proportional to the p-th power of the step length."""
         orders = {HERMITE: 4.0, PIN: 4.0, MEAN: 4.0, SEQUENTIAL: self._settings.order + 1.0}
         return 1.0 / min((orders[s.method] for s in self._steppers if s.group.loops), default=4.0)
 
     def _first(self, present: Present) -> float:
-        """Return the first step length, s, in which signals change by a small part of their size.
+        """Return the length of the first step, s, which is so short that signals hardly change.
 
-        In a system with rigid connections (pins), the step is not much shorter than the nominal
-        one, because rounding errors would otherwise dominate the gaps at the connections.
+        With rigid connections (pins), the step is at least about a fifth of the nominal step. In
+        shorter steps, rounding errors would dominate the gaps of the pins.
         """
         s = self._settings
         scale = self._scale()[: self._network.n_y]
@@ -461,9 +457,9 @@ class Master:
         return self._rung(min(s.nominal, max(0.1 * wished, least)))
 
     def _rung(self, h: float) -> float:
-        """Return the largest step length of the form nominal·2^(k/4), k an integer, that is at most h.
+        """Return the largest step length nominal·2^(k/4) with an integer k that is at most h.
 
-        With few distinct step lengths, stored Jacobians can be reused.
+        The restriction to few step lengths allows stored Jacobians to be reused.
         """
         nominal = self._settings.nominal
         return float(nominal * 2.0 ** (math.floor(4 * math.log2(h / nominal) + 1e-6) / 4))
@@ -500,6 +496,5 @@ class Master:
 
 
 def _largest(step: Step, rows: Any, scale: Array) -> float:
-    """Return the largest difference of computed and predicted outputs at a step's end, relative to `scale`."""
     off = polynomials.ends(step.courses[rows] - step.predicted[rows])
     return float(np.abs(off / scale[rows]).max(initial=0.0))

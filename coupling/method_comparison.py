@@ -1,4 +1,4 @@
-"""Comparison of coupling methods and steps on one system: errors and times for a work–precision figure."""
+"""Comparison of coupling methods and step lengths on one system by errors and computing times."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from .verdict import (
 
 _STEPS = (4.0, 2.0, 1.0, 0.5, 0.25)  # fixed steps to compare, relative to the mean step of the judged run
 _TOLERANCES = (10.0, 1.0, 0.1)  # tolerances to compare, relative to the tolerance of the judged run
-_BIAS = 1.0 / 16.0  # admissible ratio of the error of the reference run to that of the run with the shortest step
+_BIAS = 1.0 / 16.0  # error of the reference run divided by the error of the run with the shortest step
 _METHODS: tuple[tuple[str, int | None], ...] = (
     (SEQUENTIAL, 0),
     (SEQUENTIAL, 1),
@@ -40,13 +40,13 @@ _METHODS: tuple[tuple[str, int | None], ...] = (
 
 @dataclass(frozen=True)
 class _Reference:
-    """Signals that the compared runs are measured against.
+    """Reference signals from which the errors of the compared runs are computed.
 
     Parameters
     ----------
     name : text that says where the signals come from, such as `uncut machine`
-    values : values of each known output at the output times, by index of the output
-    record : run that gave the values; None if they come from the uncut machine
+    values : values at the output times, by index of the output
+    record : run that computed the values; None if the values are those of the uncut machine
     """
 
     name: str
@@ -59,15 +59,16 @@ def compare(
 ) -> list[ComparedRun]:
     """Simulate a system by several coupling methods and steps, and measure errors and times.
 
-    Errors are differences to a reference. The reference is the uncut machine, if the archive contains
-    it and the parts have the same equations. Otherwise it is a run by the chosen methods with a shorter
-    step. All methods are compared by the same signals.
+    Errors are differences to a reference. The reference is the uncut machine if the archive contains it
+    and its equations are those of the parts. Otherwise the reference is a run with the methods of the
+    judged run and a shorter step. All runs are compared in the same signals.
 
     Parameters
     ----------
     system : the coupled system
-    options : settings of the run that was judged
-    judged : the judged run; it gives the lengths of the steps and the ranges of the signals
+    options : settings of the judged run
+    judged : run whose verdict is known; the compared step lengths and the signal ranges are derived
+        from it
     progress : function that is called with each method
     """
     scales = np.asarray(np.ptp(np.array(judged.record.values)[:, : judged.network.n_y], axis=0))
@@ -93,10 +94,10 @@ def compare(
 
 
 def _steps(judged: Coupled, fixed: float | None) -> list[float]:
-    """Return the fixed communication steps to compare, s.
+    """Return the fixed communication steps of the compared runs, s.
 
-    They are multiples of the fixed step. If there is none, they are multiples of the mean step, rounded
-    to 1, 2 or 5 times a power of ten.
+    All steps are multiples of the judged run's fixed step. Without a fixed step, they are multiples of
+    the mean step, rounded to 1, 2 or 5 times a power of ten.
     """
     record = judged.record
     mean = (record.times[-1] - record.times[0]) / len(record.pieces)
@@ -106,7 +107,6 @@ def _steps(judged: Coupled, fixed: float | None) -> list[float]:
 
 
 def _methods(judged: Coupled) -> Sequence[tuple[str, int | None]]:
-    """Return the coupling methods that the system permits, with the order of extrapolation."""
     if judged.network.pins:
         return [(PIN, None)]
     return _METHODS if any(group.loops for group in judged.network.groups) else [(SEQUENTIAL, 2)]
@@ -115,7 +115,6 @@ def _methods(judged: Coupled) -> Sequence[tuple[str, int | None]]:
 def _choices(
     system: CoupledSystem, settings: Settings, method: str, order: int | None
 ) -> list[MethodChoice] | GpmelicaError:
-    """Return the coupling method of each group, or the error that explains why the method cannot be used."""
     try:
         return rehearse(system.network, settings, method, order)[0]
     except GpmelicaError as error:
@@ -134,7 +133,7 @@ def _reference(system: CoupledSystem, settings: Settings, judged: Coupled, short
 
 
 def _order(judged: Coupled) -> int:
-    """Return the lowest order of convergence of all loops.
+    """Return the expected order of convergence of the judged run: the lowest order of all loops.
 
     The order of a loop is at most 2 if one of its FMUs keeps inputs constant during a step.
     """
@@ -149,8 +148,7 @@ def _order(judged: Coupled) -> int:
 def _common_rows(judged: Coupled, plans: Sequence[list[MethodChoice]], reference: _Reference) -> list[int]:
     """Return the indices of the outputs that the reference contains and all methods compute accurately.
 
-    If no output satisfies this, the outputs that the methods of the judged run compute accurately are
-    returned.
+    If no such output exists, only the methods of the judged run are considered.
     """
     known = set(reference.values)
     common = known.intersection(*(compared_rows(judged.network, choices) for choices in plans))
@@ -158,7 +156,6 @@ def _common_rows(judged: Coupled, plans: Sequence[list[MethodChoice]], reference
 
 
 def _controls_steps(judged: Coupled) -> bool:
-    """Whether the tolerance controls the step of the chosen methods."""
     methods = {c.method for c, g in zip(judged.choices, judged.network.groups, strict=True) if g.loops}
     return bool(methods & {HERMITE, PIN}) and MEAN not in methods
 
@@ -191,7 +188,10 @@ def _measured(
 def _error(
     judged: Coupled, settings: Settings, record: Record, reference: _Reference, rows: Sequence[int]
 ) -> float | None:
-    """Return the largest error of a run, relative to the ranges of the signals; None without common signals."""
+    """Return the largest error of a run, relative to the ranges of the signals.
+
+    Returns None if run and reference have no signals or no times in common.
+    """
     grid = output_times(settings)
     kept = np.ones(len(grid), dtype=bool)
     if reference.record is not None:

@@ -1,4 +1,4 @@
-"""Vibration modes of a machine that was cut, and those that the communication steps of a run resolve."""
+"""Vibration modes of the uncut machine, and the modes that the communication steps resolve."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _STEPS = 10.0  # smallest number of communication steps per period at which a vi
 
 @dataclass(frozen=True)
 class ResolvedModes:
-    """Vibration modes of the whole machine in its initial state, relative to the communication step.
+    """Vibration modes of the uncut machine in the initial state, and the communication step of the run.
 
     Parameters
     ----------
@@ -24,11 +24,11 @@ class ResolvedModes:
 
     @property
     def resolved(self) -> list[float]:
-        """Eigenfrequencies, Hz, of the vibrations with at least 10 steps per period."""
+        """Eigenfrequencies, Hz, of the modes with at least 10 communication steps per period."""
         return [f for f in self.frequencies if _STEPS * f * self.step <= 1.0]
 
     def data(self) -> dict[str, Any]:
-        """Return the modes as a part of the content of `result.json`, with the highest resolved frequency, Hz."""
+        """Return the eigenfrequencies and the highest resolved eigenfrequency, Hz, for `result.json`."""
         highest = self.resolved[-1] if self.resolved else None
         return {"frequencies": [*self.frequencies], "step": self.step, "highest_resolved": highest}
 

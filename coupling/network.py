@@ -1,4 +1,4 @@
-"""Structure of a coupled system as arrays: sources of inputs, rigid pins, and groups of dependent parts."""
+"""Structure of a coupled system as arrays: drivers of inputs, pins, and groups of dependent parts."""
 
 from __future__ import annotations
 
@@ -36,9 +36,8 @@ class Pin:
     ----------
     first, second : outputs that must agree, positions in m or angles in rad
     force, reaction : inputs for the force on the first and on the second part, N or N·m
-    joint : name of a rigid joint that is modelled by pins at several points, or an empty string; the
-        pins along x, y and z of each point are successive, and forces along the lines between points
-        are redundant
+    joint : name of the rigid joint to which the pin belongs, or an empty string; such a joint has pins
+        along x, y and z at each of its points, one point after another
     """
 
     first: Port
@@ -55,9 +54,10 @@ class CoupledGroup:
     Parameters
     ----------
     parts : indices of the parts
-    feedback : indices of the outputs that another part needs earlier in the order of evaluation than
-        they are computed
-    pins : indices of the forces of rigid connections (pins), which follow the indices of all outputs
+    feedback : indices of the outputs that a part needs before they are computed in the order of
+        evaluation
+    pins : indices of the forces of rigid connections (pins); outputs and pin forces are numbered
+        together, outputs first
     """
 
     parts: tuple[int, ...]
@@ -74,8 +74,8 @@ class CoupledGroup:
 class Network:
     """The parts of a coupled system and their connections.
 
-    Arrays of outputs have one row per output, part by part, followed by one row per pin for its
-    force. Arrays of inputs have one entry per input, part by part.
+    Arrays of outputs contain the outputs of the first part, then those of the second part, and so on;
+    the pin forces follow. Arrays of inputs have the same order of parts.
     """
 
     parts: Sequence[Participant]
@@ -179,10 +179,10 @@ class Network:
         return [self._group([k for k in range(n) if label[k] == g]) for g in order]
 
     def _edges(self) -> list[tuple[int, int]]:
-        """Return pairs of part indices: the second part needs outputs of the first within a step.
+        """Return pairs of part indices: the second part needs outputs of the first part within a step.
 
-        A discrete output is constant over a step and creates no such dependency. A pin creates one
-        in both directions.
+        Discrete outputs are constant over a step, so they cause no dependency. A pin causes a
+        dependency in both directions.
         """
         owner = [k for k, rows in enumerate(self.rows) for _ in range(rows.stop - rows.start)]
         found = []

@@ -1,8 +1,6 @@
 """Quasi-Newton iteration for one communication step; the Jacobian is reused in later steps.
 
-The Jacobian contains the derivatives of the residual by the unknowns relative to their typical
-sizes. Residuals are also relative to typical sizes. The Jacobian therefore has no units and stays
-valid if the sizes change.
+Residuals and unknowns are divided by typical sizes, so that the Jacobian is dimensionless.
 """
 
 from __future__ import annotations
@@ -14,12 +12,12 @@ import numpy as np
 from ..core.trajectory import Array
 
 Residual = Callable[[Array], Array]
-_RENEW = 0.1  # if the ratio of successive residuals is larger than this, the Jacobian is formed again
+_RENEW = 0.1  # the Jacobian is formed again if the ratio of successive residuals exceeds this limit
 _MOST = 25  # largest number of updates of the unknowns in one step
-_STALLED = 0.5  # if successive residuals have a larger ratio, a long iteration is stalled by rounding errors
+_STALLED = 0.5  # if a long iteration reduces the residual by no more than this factor, rounding errors dominate
 _NOISE = 100.0  # largest ratio of residual to tolerance at which a stalled iteration is accepted
 _NUDGE = 1e-4  # change of an unknown for a finite difference, relative to the unknown's typical size
-_MOST_NUDGED = 1e8  # largest factor that enlarges a finite-difference change whose effect is lost in rounding
+_MOST_NUDGED = 1e8  # largest factor by which a finite-difference change is enlarged against rounding errors
 
 
 class Solver:
@@ -89,7 +87,7 @@ class Solver:
         return _norm(r) <= tolerance
 
     def _prepare(self, residual: Residual, z: Array, r: Array, scale: Array, h: float) -> bool:
-        """Provide a Jacobian for the step length; return whether it was newly formed at the present unknowns."""
+        """Ensure that a Jacobian for the step length exists; return whether it has just been computed."""
         if self._fixed_point:
             if self._jacobian is None:
                 self._jacobian = -np.eye(len(z))
@@ -106,10 +104,10 @@ class Solver:
 
     @staticmethod
     def _difference(residual: Residual, z: Array, r: Array, k: int, scale: float) -> Array:
-        """Return column k of the Jacobian by a one-sided difference, for the typical size `scale` of the unknown.
+        """Return column k of the Jacobian by a forward difference; `scale` is the typical size of the unknown.
 
-        The difference is repeated with a larger change if the effect of the first change was lost
-        in rounding errors.
+        If the residual hardly changes, the difference is repeated with a larger change of the unknown.
+        This reduces the influence of rounding errors.
         """
         nudge = _NUDGE * scale
         change = _changed(residual, z, r, k, nudge)
@@ -128,7 +126,7 @@ class Solver:
         return np.asarray(np.linalg.lstsq(self._jacobian, -r, rcond=1e-9)[0])
 
     def _learn(self, r: Array, dz: Array) -> None:
-        """Correct the Jacobian by Broyden's rank-one formula after a relative update `dz` of the unknowns."""
+        """Correct the Jacobian by Broyden's rank-one formula after a relative change `dz` of the unknowns."""
         length = float(dz @ dz)
         if length > 0.0 and self._jacobian is not None:
             self._jacobian = self._jacobian + np.outer(r, dz) / length

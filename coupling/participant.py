@@ -50,13 +50,12 @@ class Abilities:
     Parameters
     ----------
     restores : whether the state can be saved and restored
-    takes_courses : whether inputs may vary within a step, as polynomials
-    gives_slopes : whether the time derivatives of the outputs are available
-    memory : whether outputs depend on past inputs; False for a function of time and present inputs
-        only
+    takes_courses : whether inputs may be polynomials of time within a step
+    gives_slopes : whether the part provides the time derivatives of its outputs
+    memory : whether outputs depend on past inputs; False for a function of time and present inputs only
     period : time between samples, s; None for a part that is not sampled
     step : fixed internal step of the part, s; None if the part controls its own integration error
-    returns_early : whether a step may end at an event before its end
+    returns_early : whether the part can end a step early, at an event
     tolerance : relative tolerance of the part's own integration, or None if it is unknown
     """
 
@@ -97,7 +96,10 @@ class Participant(Protocol):
         """Return the present values of the outputs, shape (n_y,)."""
 
     def slopes_now(self, input_slopes: Array) -> Array:
-        """Return the time derivatives of the outputs, shape (n_y,), from those of the inputs, shape (n_u,)."""
+        """Return the time derivatives of the outputs for given time derivatives of the inputs.
+
+        Outputs have the shape (n_y,), inputs the shape (n_u,).
+        """
 
     def advance(self, t: float, h: float, courses: Array) -> tuple[float, bool]:
         """Advance the part from time t by the step length h.

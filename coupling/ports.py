@@ -1,6 +1,6 @@
-"""Detection of positions, velocities and powers among the signals of coupled parts, by names and units.
+"""Detection of positions, velocities and powers among the signals of coupled parts.
 
-Members of a port are named after the port, with a dot before the name of the member (`hook.fx`), as
+The detection uses names and units. A signal of a port is named `port.member`, such as `hook.fx`, as
 in the draft of SSP 2.1 (System Structure and Parameterization).
 """
 
@@ -19,7 +19,7 @@ from .units import FORCE, METRE, SECOND, WATT
 _RATES = {"x": "v", "s": "v", "q": "w", "phi": "w", "angle": "rate", "position": "velocity"}
 _AXES = ("x", "y", "z")
 _NOISE = 1e-9  # rounding errors of inputs, relative to their magnitudes
-# Rounding errors of position, velocity and acceleration at rest, relative to position/(duration of the run)^order.
+# Rounding errors at rest, relative to position/(duration of the run)^order; order 1: velocity, 2: acceleration.
 _REST = (0.0, 1e-9, 1e-6)
 
 
@@ -45,7 +45,10 @@ def is_force(signal: PortSignal) -> bool:
 
 
 def is_motion(signal: PortSignal) -> bool:
-    """Return whether a signal has the unit of a position, an angle, or their first or second time derivative."""
+    """Return whether a signal has the unit of a position or an angle.
+
+    Units of velocities and accelerations count as well.
+    """
     if signal.base is None:
         return False
     _, length, time, *others = signal.base.exponents
@@ -53,11 +56,12 @@ def is_motion(signal: PortSignal) -> bool:
 
 
 def rounding_sizes(signals: Sequence[PortSignal], magnitudes: Array, span: float) -> Array:
-    """Return sizes below which velocities and accelerations are rounding errors, in their units, shape (n,).
+    """Return the magnitude below which each signal is only a rounding error, shape (n,).
 
-    Velocities of a machine at rest are rounding errors of its positions, although they are large
-    relative to their own range. A velocity counts as zero if the displacement that it causes during the
-    run is below a billionth of the largest position. Signals of other kinds have the size 0.
+    At rest, velocities and accelerations consist of rounding errors, and a comparison with their range
+    is meaningless. A velocity counts as zero if it causes a displacement below a billionth of the
+    largest position during the run. For an acceleration, this fraction is a millionth. For other
+    signals, the magnitude is the field `least` of the signal.
 
     Parameters
     ----------
@@ -76,11 +80,11 @@ def rounding_sizes(signals: Sequence[PortSignal], magnitudes: Array, span: float
 
 
 def note_rounding(network: Network, values: Array) -> None:
-    """Note in the signals of a network which changes are rounding errors of the inputs of their parts.
+    """Set the field `least` of each output to the change that rounding errors of inputs can cause.
 
-    A force such as k·(x₁ − x₂) between equal positions is a rounding error times k. Relative to its own range it
-    would be large. Changes that a billionth of each input causes count as rounding errors. Parts without
-    directional derivatives are left out.
+    For example, a spring force k·(x₁ − x₂) between equal positions is a rounding error multiplied by k.
+    The rounding error of an input is taken as a billionth of the largest value. Outputs of parts
+    without directional derivatives remain unchanged.
 
     Parameters
     ----------
@@ -98,9 +102,9 @@ def note_rounding(network: Network, values: Array) -> None:
 
 
 def _order_of(signal: PortSignal) -> tuple[int, int]:
-    """Return the power of the length unit and the order of the time derivative of a motion.
+    """Return the exponent of the length unit and the order of the time derivative of a motion signal.
 
-    Returns (0, −1) for other signals.
+    The exponent is 1 for positions and 0 for angles. The result for other signals is (0, −1).
     """
     if not is_motion(signal) or signal.base is None:
         return 0, -1
@@ -111,8 +115,8 @@ def _order_of(signal: PortSignal) -> tuple[int, int]:
 def positions(network: Network) -> dict[int, int]:
     """Map the index of each velocity output to the index of its position output.
 
-    Velocity and position belong to the same part and have matching units and names, such as `x` and
-    `v`, `x` and `x_dot`, or `x` and `der(x)`.
+    Velocity and position belong to the same part and have matching units and names. Examples of names
+    are `x` with `v`, `x` with `x_dot`, and `x` with `der(x)`.
     """
     found: dict[int, int] = {}
     for part, rows in zip(network.parts, network.rows, strict=True):
@@ -144,11 +148,11 @@ def _is_rate(velocity: PortSignal, position: PortSignal) -> bool:
 
 
 def bonds(network: Network) -> list[Bond]:
-    """Return the pairs of an input and an output whose product is a power, for all parts with states.
+    """Return the pairs of a force input and a velocity output of a part whose product is a power.
 
-    The output, or the position whose time derivative it is, is connected to the part that drives the
-    input. If several outputs qualify, the one whose name ends with the same axis as the name of the
-    input is chosen.
+    Only parts with states are considered. The velocity, or the corresponding position output, must be
+    connected to the part that drives the force input. If several outputs qualify, the output for the
+    same axis (x, y or z, the end of the name) is chosen.
     """
     rates, found = positions(network), []
     for part, columns, rows in zip(network.parts, network.columns, network.rows, strict=True):
@@ -176,7 +180,7 @@ def _is_power(effort: PortSignal, flow: PortSignal) -> bool:
 
 
 def _returns(network: Network, column: int, rows: set[int]) -> bool:
-    """Return whether the source of an input, a part or a rigid pin, is connected to one of the given outputs."""
+    """Return whether one of the given outputs is connected to the part or pin that drives an input."""
     source = int(network.source[column])
     if source >= network.n_y:
         return bool(rows & set(network.pairs[source - network.n_y].tolist()))

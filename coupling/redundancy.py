@@ -1,10 +1,10 @@
 """Removal of redundant forces in rigid joints that are modelled by pins at several points.
 
-A pair of opposite forces along the line between two points of a rigid body has no effect on its
-motion. A joint of two points (a revolute joint) has one such redundant force, and a joint of three
-points (a fixed joint) has three. The unknowns of a communication step are therefore the forces in
-the orthogonal complement, which have the minimum norm. No gap can open in the removed directions,
-because the distances between the points are equal on both bodies.
+Opposite forces along the line between two points of a rigid body do not change its motion. Such a
+pair of forces is redundant. A joint pinned at two points (a revolute joint) has one redundant pair.
+A joint pinned at three points (a fixed joint) has three. The unknowns of a communication step are
+therefore the components of the pin forces in the orthogonal complement. No gap can open in the
+removed directions, because both bodies have equal distances between the points.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ class PinBasis:
         self.size = len(pins) - redundant
 
     def update(self, values: Array) -> None:
-        """Update the basis to the present positions of the pins, which `values` contains."""
+        """Update the basis for the present positions of the pins, which are contained in `values`."""
         if not self._joints:
             return
         idle = np.linalg.qr(np.array([*self._idle(values[self._rows])]).T)[0]
         kept = self._matrix - idle @ (idle.T @ self._matrix)
         left, _, right = np.linalg.svd(kept, full_matrices=False)
-        if self._matrix.shape[1] == self.size:  # the orthonormal matrix closest to the previous basis
+        if self._matrix.shape[1] == self.size:  # orthonormal basis closest to the previous basis
             self._matrix = left @ right
         else:
             self._matrix = left[:, : self.size]
@@ -63,9 +63,15 @@ class PinBasis:
                 yield force / np.linalg.norm(force)
 
     def reduced(self, values: Array) -> Array:
-        """Return the components in the reduced basis, shape (size, …), from values per pin, shape (pins, …)."""
+        """Return the components in the reduced basis, shape (size, …), of given values per pin.
+
+        The values have the shape (pins, …).
+        """
         return np.asarray(self._matrix.T @ values)
 
     def full(self, components: Array) -> Array:
-        """Return the values per pin, shape (pins, …), from components in the reduced basis, shape (size, …)."""
+        """Return the values per pin, shape (pins, …), for given components in the reduced basis.
+
+        The components have the shape (size, …).
+        """
         return np.asarray(self._matrix @ components)

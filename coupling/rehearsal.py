@@ -1,4 +1,4 @@
-"""Tests of coupled parts at the start of a run, and choice of the coupling method of each group of parts."""
+"""Tests of coupled parts at the start of a run, and choice of coupling methods for groups of parts."""
 
 from __future__ import annotations
 
@@ -88,10 +88,6 @@ def rehearse(
 
 
 def _ambiguous(network: Network, present: Present, second: Array | None) -> Iterator[CouplingRemark]:
-    """Yield a remark if the loops have a second solution at the start.
-
-    The remark names the output that differs most between both solutions.
-    """
     if second is None:
         return
     taken = present.values[: network.n_y]
@@ -151,10 +147,10 @@ def _chosen(
 
 
 def held_order(network: Network, group: CoupledGroup) -> int:
-    """Return the highest order of convergence that the inputs of a group's parts permit.
+    """Return the highest order of convergence that a group reaches with the inputs that its parts accept.
 
-    It is 4 if all parts take inputs that vary within a step. A part that holds its inputs at their mean permits
-    order 2, but order 1 if its outputs depend on its inputs directly.
+    The order is 4 if all parts accept inputs that vary within a step. A part that requires constant
+    inputs limits the order to 2. If its outputs depend directly on its inputs, the order is 1.
     """
     holding = [part for k in group.parts if not (part := network.parts[k]).abilities.takes_courses and part.inputs]
     if not holding:
@@ -164,7 +160,6 @@ def held_order(network: Network, group: CoupledGroup) -> int:
 
 
 def _pinned_only(network: Network, group: CoupledGroup) -> bool:
-    """Return whether pins are the only connections within a group; their constant forces have order 4."""
     return not connection_of(network, group).any()
 
 
@@ -184,7 +179,7 @@ def _mean(speed: float, h: float) -> tuple[MethodChoice, list[CouplingRemark]]:
 def _sequential(
     network: Network, group: CoupledGroup, order: int | None, stuck: list[str], wished: bool
 ) -> tuple[MethodChoice, list[CouplingRemark]]:
-    """Choose sequential steps, with the largest order of extrapolation that the gain of the loop allows.
+    """Choose the sequential method with the largest stable order of extrapolation for the loop gain.
 
     Raises
     ------
@@ -212,12 +207,13 @@ def _sequential(
 
 
 def _beyond(gain: float, order: int, limit: float, driven: str) -> str:
-    """Return a sentence on a loop whose gain is too large for an order of extrapolation.
+    """Return a sentence about a loop in which an order of extrapolation is unstable.
 
     Parameters
     ----------
     gain : factor by which the loop multiplies an error in each step
-    order, limit : order of extrapolation, and the largest gain for which it is stable
+    order : order of extrapolation
+    limit : largest gain for which this order is stable
     driven : names of the FMUs that receive motions and return forces, or an empty text
     """
     text = f"the loop multiplies an error by {gain:.3g} in each step; order {order} is stable below {limit:.3g}"
@@ -248,9 +244,10 @@ def _takes_motion(network: Network, group: CoupledGroup) -> str:
 def _loop_gain(network: Network, group: CoupledGroup) -> float | None:
     """Return the factor by which one sequential step multiplies an error of the extrapolated inputs.
 
-    Parts are advanced in a fixed order. A connection to a later part passes on its new output; only a
-    connection to an earlier part uses an extrapolated value and carries an error to the next step.
-    Returns None if a part does not provide the derivatives of its outputs by its inputs.
+    The parts are advanced one after another, and a later part receives the new outputs of earlier
+    parts. Only connections back to an earlier part use extrapolated values. These connections pass
+    errors on to the next step. Returns None if a part does not provide the derivatives of its outputs
+    by its inputs.
     """
     gains, connection = gains_of(network, group), connection_of(network, group)
     if gains is None:
@@ -265,13 +262,14 @@ def _loop_gain(network: Network, group: CoupledGroup) -> float | None:
 
 
 def _connection_speed(network: Network, group: CoupledGroup, present: Present, h: float) -> float | None:
-    """Return the largest angular frequency of the springs between the parts of a group, rad/s.
+    """Return the largest angular frequency of vibrations on the springs between parts, rad/s.
 
-    A small change of the spring forces moves the parts during a step, and the springs respond with
-    changed forces. The frequency follows from the ratio of this response to the change. If the step is
-    a multiple of a part's own vibration period, the response is zero. Therefore a shorter step is also
-    tested. Returns None if the parts are not connected by force laws without states, or if the response
-    does not become smaller with the step, as in an algebraic loop.
+    A change of the spring forces moves the parts during a step, so that the spring forces change again.
+    The frequency follows from the ratio of the second change to the first change. Two step lengths are
+    tested, because the ratio is zero if a step is a multiple of a part's vibration period.
+
+    Returns None if connections are no force laws without states. Returns None also if the ratio does
+    not decrease with the step, as in an algebraic loop.
     """
     law = {k for k in group.parts if not network.parts[k].abilities.memory}
     if not len(group.feedback) or any(network.owner(int(row)) not in law for row in group.feedback):

@@ -18,10 +18,10 @@ from .stepping import Present, held
 from .system import CouplingRemark
 
 _SAME = 1e-9  # largest relative difference of outputs that count as equal
-_PROBES = 100  # number of steps over the whole run that tell whether a part moves on under constant forces
-_FURTHER = 1.5  # largest ratio of the motions in a whole run and in its first half of a part with an equilibrium
+_PROBES = 100  # number of steps of the test whether a part keeps moving under constant forces
+_FURTHER = 1.5  # part with an equilibrium: largest motion in the whole run over largest motion in the first half
 _MOST_HALVINGS = 10  # largest number of attempts to find a step that a part can take
-_AT_REST = 1e-5  # largest ratio of the motions without and with forces if a part counts as at rest without forces
+_AT_REST = 1e-5  # a part without forces is at rest if it moves less than this fraction of its motion with forces
 
 
 def tested(
@@ -68,7 +68,6 @@ def tested(
 
 
 def _slopes(part: Participant) -> Iterator[CouplingRemark]:
-    """Yield a remark if the slopes of a part's outputs are no numbers; they are not used then."""
     if part.abilities.gives_slopes and not np.isfinite(part.slopes_now(np.zeros(len(part.inputs)))).all():
         part.abilities = replace(part.abilities, gives_slopes=False)
         text = f"{part.name} claims to give slopes of its outputs, but one is not a number; they are not used"
@@ -76,7 +75,6 @@ def _slopes(part: Participant) -> Iterator[CouplingRemark]:
 
 
 def _coarse(part: Participant, settings: Settings) -> Iterator[CouplingRemark]:
-    """Yield remarks if the integration inside a part is too coarse for the user's tolerance and step."""
     step, tolerance, h = part.abilities.step, part.abilities.tolerance, settings.nominal
     if step is not None and step > 0.1 * h:
         text = (
@@ -96,9 +94,10 @@ def _coarse(part: Participant, settings: Settings) -> Iterator[CouplingRemark]:
 def _own_equilibrium(
     network: Network, k: int, present: Present, h: float, span: float
 ) -> Iterator[CouplingRemark]:
-    """Yield a remark if a part would stay at rest without the forces that act on it at the start.
+    """Yield a remark if a part would stay at rest without the connection forces at the start.
 
-    A part without a stable equilibrium, such as a free mass that a force begins to accelerate, gets no remark.
+    The part then starts in its own equilibrium instead of the equilibrium of the coupled system. A part
+    without a stable equilibrium, such as a free mass, gets no remark.
     """
     part, given = network.parts[k], network.inputs_at(present.values)[network.columns[k]]
     forces = [j for j, signal in enumerate(part.inputs) if is_force(signal) and given[j] != 0.0]
@@ -123,7 +122,11 @@ def _own_equilibrium(
 
 
 def _resists(part: Participant, t: float, span: float, given: Array, motion: list[int]) -> bool:
-    """Whether constant inputs move a part hardly further in the whole run than in its first half."""
+    """Return whether the motion of a part under constant inputs stays bounded.
+
+    The largest displacement in the whole run is compared with the largest displacement in the first
+    half.
+    """
     begin, h, course = part.outputs_now(), span / _PROBES, held(polynomials.constant(given), part.abilities)
     moved, state = [], part.save()
     try:
@@ -150,7 +153,10 @@ def _stepped(part: Participant, t: float, h: float, courses: Array) -> Array:
 
 
 def _passed_length(part: Participant, t: float, h: float, given: Array) -> float:
-    """Return the longest step, s, of h, h/2, h/4 … that a part can take; h itself if it fails in all of them."""
+    """Return the longest of the step lengths h, h/2, h/4, …, s, that a part can take.
+
+    The result is h if the part fails with all of these step lengths.
+    """
     length = h
     for _ in range(_MOST_HALVINGS):
         try:
@@ -163,10 +169,10 @@ def _passed_length(part: Participant, t: float, h: float, given: Array) -> float
 
 
 def _restores_wrongly(part: Participant, t: float, h: float, given: Array) -> str:
-    """Return an error of an FMU in saving and restoring its state, or an empty text if there is none.
+    """Return the error that a part makes when it restores a state; empty if there is no error.
 
-    Two equal steps from the same saved state must give the same outputs, even if a step with other
-    inputs is made between them. After the state is restored, the outputs must be those before the
+    Two equal steps from the same saved state must give equal outputs. Between them, a step with other
+    inputs is made. After the state is restored, the outputs must be equal to the outputs before the
     steps.
     """
     course, begin = polynomials.constant(given), part.outputs_now()
@@ -179,12 +185,12 @@ def _restores_wrongly(part: Participant, t: float, h: float, given: Array) -> st
 
 
 def _higher(given: Array) -> Array:
-    """Return slightly larger inputs; each increase is different, so that differences of inputs change too."""
+    """Return inputs that are all slightly larger, by different amounts, so that differences also change."""
     return np.asarray(given + np.maximum(1e-3 * np.abs(given), 1e-3) * np.arange(1, len(given) + 1))
 
 
 def _remembers(part: Participant, t: float, h: float, given: Array) -> bool:
-    """Whether the outputs of a part after two steps depend on the inputs during the first step."""
+    """Return whether the outputs of a part after two steps depend on the inputs in the first step."""
     higher = _higher(given)
     outputs = []
     for first in (given, higher):
@@ -200,7 +206,7 @@ def _remembers(part: Participant, t: float, h: float, given: Array) -> bool:
 
 
 def _ignores_slopes(part: Participant, t: float, h: float, given: Array) -> bool:
-    """Whether the outputs of a part after a step respond to the level of its inputs but not to their slopes."""
+    """Return whether a step of a part depends on the values of its inputs but not on their slopes."""
     steady, higher, rising = (
         _stepped(part, t, h, course)
         for course in (

@@ -1,11 +1,11 @@
 """Reader of SSP archives (System Structure and Parameterization) of versions 1.0 and 2.0.
 
 Nested systems are flattened: `inner.motor` is the element `motor` of the system `inner`. The reader
-supports FMUs, linear transformations, unit conversions, and parameter sets and mappings, which are
-inside the description or in separate files. It does not support nested archives, signal
-dictionaries, arrays, clocks and structural parameters. Settings of the coupling that the standard does not
-define are read from an annotation of the type `org.gpmelica.coupling`; the step may also be in an
-annotation of the programs OMSimulator or OSP (Open Simulation Platform).
+supports FMUs, linear transformations, unit conversions, parameter sets and parameter mappings.
+Parameter sets and mappings may be inside the description or in separate files. The reader does not
+support nested archives, signal dictionaries, arrays, clocks and structural parameters. Coupling
+settings outside the standard are read from an annotation of the type `org.gpmelica.coupling`. The
+step may also be in an annotation of OMSimulator or OSP (Open Simulation Platform).
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class SystemConnection:
     ----------
     source : output that drives the connection
     target : input that the connection drives
-    factor, offset : conversion of units and linear transformations together
+    factor, offset : combination of unit conversions and linear transformations
     unchecked : connector whose unit is unknown although the other connector has a known unit, or None
     """
 
@@ -92,13 +92,14 @@ class Hop:
 
 @dataclass(frozen=True)
 class WholeEntry:
-    """Entry of an archive for the FMU of the machine before it was cut into parts.
+    """Annotation of an archive that describes the FMU of the uncut machine.
 
     Parameters
     ----------
     source : path of the FMU
-    exact : whether the coupled parts have the same equations; False if spring-dampers replace pins
-    same : outputs of parts, each with the variable of the whole machine that it should equal
+    exact : whether parts and uncut machine have the same equations; False if spring-dampers replace
+        pins
+    same : outputs of parts, each with the variable of the uncut machine to which it should be equal
     """
 
     source: Path
@@ -115,14 +116,15 @@ class SystemStructure:
     elements : FMUs by the names of their elements
     links : connections from FMU to FMU, after nested systems were flattened
     pins : pairs of points of two FMUs that must coincide
-    hops : connections as in the archive; the key of each one is the connector at which it ends
+    hops : connections as in the archive, by the connector at which the connection ends
     connectors : name of the unit of each connector, or an empty string
     units : definitions of units by name
     start, stop : time span of the default experiment, s
-    step, tolerance : communication step, s, and admissible relative error, from annotations
+    step : communication step from an annotation, s
+    tolerance : admissible relative error from an annotation
     periods : sample period of each sampled element, s
-    whole : entry of the machine that the FMUs were cut from, or None
-    modes : eigenfrequencies of this machine in its initial state, in ascending order, Hz
+    whole : annotation that describes the uncut machine, or None
+    modes : eigenfrequencies of the uncut machine in the initial state, in ascending order, Hz
     """
 
     name: str
@@ -208,7 +210,6 @@ class _Reader:
         return found
 
     def _nowhere(self) -> Iterator[Problem]:
-        """Yield a problem for each connection to an element that does not exist."""
         places = {*self._found.elements, *self._systems}
         for target, hop in self._found.hops.items():
             for element, _ in (hop.source, target):
@@ -218,7 +219,6 @@ class _Reader:
                     yield Problem(f"connection from {'.'.join(hop.source)} to {'.'.join(target)}", text)
 
     def _unsupported_signals(self) -> Iterator[Problem]:
-        """Yield a problem for each connected signal that is no scalar number, Boolean or enumeration."""
         ports = dict.fromkeys(port for target, hop in self._found.hops.items() for port in (hop.source, target))
         for port in ports:
             if port in self._unsupported:
@@ -226,14 +226,13 @@ class _Reader:
                 yield Problem(f"connector {'.'.join(port)}", f"{text}; connect scalar variables instead")
 
     def _uneven_joints(self) -> Iterator[Problem]:
-        """Yield a problem for each rigid joint whose number of pins does not fit one, two or three points."""
         for joint, count in Counter(pin.joint for pin in self._found.pins if pin.joint).items():
             if count > 3 and count not in (6, 9):
                 text = f"expected pins along x, y and z of at most three points, found {count} pins"
                 yield Problem(f"joint {joint}", text)
 
     def _number(self, node: Any, key: str, where: str, least: float = -math.inf) -> float | None:
-        """Return an attribute that is a finite number above `least`, or None if it is missing or wrong."""
+        """Return an attribute that is a finite number above `least`; None if it is missing or invalid."""
         text = node.get(key)
         if text is None:
             return None
@@ -248,7 +247,6 @@ class _Reader:
         return None
 
     def _linear(self, node: Any, where: str) -> tuple[float, float]:
-        """Return factor and offset of the linear transformation of a connection or mapping, by default 1 and 0."""
         linear = next(_children(node, "LinearTransformation"), None)
         if linear is None:
             return 1.0, 0.0
@@ -340,7 +338,6 @@ class _Reader:
                     yield parameter.get("name"), self._python(_local(value), text, parameter.get("name"))
 
     def _python(self, kind: str, text: str, name: str) -> Any:
-        """Return the value of a parameter in the Python type for the type of its XML element."""
         if kind == "String":
             return text
         if len(text.split()) > 1:
@@ -354,9 +351,7 @@ class _Reader:
         return int(text) if whole and text.strip().lstrip("+-").isdecimal() else value
 
     def _mapped(self, values: Mapping[str, Any], mapping: Any) -> dict[str, Any]:
-        """Rename and transform parameter values as a mapping specifies; values that it does not
-        mention stay unchanged.
-        """
+        """Apply a parameter mapping, which renames and transforms values; other values stay unchanged."""
         entries = [*_children(mapping, "MappingEntry")]
         sources = {entry.get("source") for entry in entries}
         found = {name: value for name, value in values.items() if name not in sources}
@@ -379,7 +374,6 @@ class _Reader:
         return read_xml(path) if path.is_file() else None
 
     def _resource(self, name: str | None, where: str) -> Path:
-        """Return the path of a file of the archive; a file that is missing is a problem."""
         path = self._folder / unquote(name or "")
         if path.is_file() and path.resolve().is_relative_to(self._folder.resolve()):
             return path
@@ -390,8 +384,8 @@ class _Reader:
     def _assign(self, name: str, value: Any) -> None:
         """Set the start value of a parameter with the name `ELEMENT.VARIABLE`.
 
-        Names of elements may contain dots. If several elements fit, the one with the longest name is
-        taken.
+        Names of elements may contain dots. If several elements match, the element with the longest name
+        is used.
         """
         owners = [e for e in self._found.elements if name.startswith(e + ".")]
         if owners:
@@ -463,11 +457,11 @@ class _Reader:
 def connections(
     structure: SystemStructure, signals: Mapping[Port, PortSignal]
 ) -> tuple[list[SystemConnection], list[Problem]]:
-    """Return the connections from FMU to FMU, and a problem for each pair of units that cannot be converted.
+    """Return the connections between FMUs, and a problem for each pair of incompatible units.
 
-    A connection between two FMUs may pass through connectors of nested systems. A connector of an FMU
-    without a unit has the unit of its variable. A connector of a nested system without a unit leaves the
-    unit of the value unchanged.
+    A connection between two FMUs may pass through connectors of nested systems. If a connector of an
+    FMU has no unit, the unit of the FMU variable is used. If a connector of a nested system has no
+    unit, the unit of the value remains unchanged.
 
     Parameters
     ----------
@@ -496,7 +490,7 @@ def _route(structure: SystemStructure, target: Port) -> list[tuple[Hop, Port]]:
 
 @dataclass(frozen=True)
 class _Units:
-    """Units of connectors; a connector without a unit has the unit of the FMU's variable."""
+    """Units of connectors; if a connector has no unit, the unit of the FMU variable is used."""
 
     structure: SystemStructure
     signals: Mapping[Port, PortSignal]
@@ -507,9 +501,7 @@ class _Units:
         return self.structure.connectors.get(port, "") or ("" if variable is None else variable.unit)
 
     def at(self, port: Port) -> PhysicalUnit | None:
-        """Return the unit of a connector in SI base units, or None if the connector has no unit or
-        an unknown one.
-        """
+        """Return the unit of a connector in SI base units; None if the unit is missing or unknown."""
         name, variable = self.structure.connectors.get(port, ""), self.signals.get(port)
         if name in self.structure.units:
             return self.structure.units[name]
@@ -519,9 +511,10 @@ class _Units:
 
 
 def _along(route: list[tuple[Hop, Port]], units: _Units, problems: list[Problem]) -> SystemConnection:
-    """Combine successive connections into one; each converts the unit and then applies its linear transformation.
+    """Combine successive connections into one connection with a factor and an offset.
 
-    A pair of units that cannot be converted is added to `problems`.
+    Each of the connections converts the unit and then applies a linear transformation. A pair of units
+    that cannot be converted is added to `problems`.
     """
     source, (_, target) = route[0][0].source, route[-1]
     factor, offset, unchecked = 1.0, 0.0, None

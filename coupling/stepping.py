@@ -25,12 +25,12 @@ from .redundancy import PinBasis
 
 SEQUENTIAL, HERMITE, MEAN, PIN = "sequential", "hermite", "mean_force", "pin"
 METHODS = (SEQUENTIAL, HERMITE, MEAN, PIN)
-# Ratio of the step lengths of two runs, from the golden ratio: both are never multiples of one vibration period.
-# A vibration that has the same phase at all points of one run is therefore visible in the other run.
+# Ratio of two step lengths, from the golden ratio: both are hardly ever multiples of the same vibration period.
+# A step hides a vibration if it is a multiple of the vibration period; the other step then shows the vibration.
 GOLDEN = (3.0 - 5.0**0.5) / 2.0
 _ROUNDING = 1e-12
 _MOST_EVENTS = 100  # largest number of events of one part in one step
-_ROUNDED = 2e3  # limits the weight of velocity gaps of pins, so that rounding errors do not dominate
+_ROUNDED = 2e3  # limit of the weight of velocity gaps; a larger weight would amplify rounding errors
 _GAP = 1e-11  # admissible gap between the positions of a pin, relative to the range of the position
 
 
@@ -57,10 +57,11 @@ class Present:
     ----------
     t : time, s
     values : outputs and pin forces, shape (n_y + pins,)
-    slopes : time derivatives of the outputs, zero where a part provides none, shape (n_y + pins,)
+    slopes : time derivatives of the outputs, shape (n_y + pins,); zero if a part does not provide them
     times : earlier communication points and the present one, in ascending order, s
     history : values at `times`
-    last : polynomials of the last step and its length, s; None after a start or an event
+    last : polynomials of the last step, and the length of this step, s; None at the start or after an
+        event
     """
 
     t: float
@@ -71,7 +72,7 @@ class Present:
     last: tuple[Array, float] | None = None
 
     def predicted(self, h: float, degree: int) -> Array:
-        """Return polynomials of at most the given degree through the last values, continued over the next step."""
+        """Return polynomials through the last values, of at most the given degree, for the next step."""
         points = min(degree + 1, len(self.times))
         times = tuple(round((time - self.t) / h, 12) for time in self.times[-points:])
         return polynomials.through(times, np.array(self.history[-points:]).T)
@@ -79,7 +80,8 @@ class Present:
     def continued(self, h: float) -> Array:
         """Return the polynomials of the last step, extrapolated over the next step.
 
-        After a start or an event they are straight lines with the present values and slopes.
+        At the start or after an event, the polynomials are straight lines with the present values and
+        slopes.
         """
         if self.last is not None:
             courses, length = self.last
@@ -95,17 +97,17 @@ class Step:
 
     Parameters
     ----------
-    t, h : time at the beginning of the step, s, and its length, s
-    courses : polynomials of all outputs and pin forces, first predicted, then computed, shape (n_y +
-        pins, 4)
+    t, h : beginning and length of the step, s
+    courses : polynomials of outputs and pin forces, shape (n_y + pins, 4); predicted at first, computed
+        later
     given : polynomials of the inputs as passed to the parts, shape (n_u, 4)
     saved : states of the parts at the beginning of the step, by index of the part
-    values : outputs, which are updated when their part has been advanced, and pin forces, shape (n_y +
-        pins,)
+    values : outputs and pin forces, shape (n_y + pins,); an output is updated when its part has been
+        advanced
     events : indices of the parts that have an event at the end of the step
-    predicted : polynomials of the outputs before the step, shape (n_y + pins, 4)
+    predicted : predicted polynomials of outputs and pin forces, shape (n_y + pins, 4)
     returns : whether all parts can go back to the beginning of the step
-    late : number of events inside the step that the other parts see only at its end
+    late : number of events inside the step that the other parts receive only at the end of the step
     slopes : time derivatives of the outputs at the end of the step, shape (n_y + pins,)
     """
 
@@ -127,7 +129,10 @@ class Step:
         return self.t + self.h
 
     def beginning(self, part: float) -> Step:
-        """Return a new attempt of the first `part` of the step, a number from 0 to 1."""
+        """Return a new attempt that covers only the first part of the step.
+
+        `part` is the fraction of the step, from 0 to 1.
+        """
         courses, given, predicted = (
             polynomials.part(old, 0.0, part) for old in (self.courses, self.given, self.predicted)
         )
@@ -145,7 +150,7 @@ class Stepper:
     group : the parts that are advanced together
     method : `sequential`, `hermite`, `mean_force` or `pin`
     order : degree of extrapolation of the sequential method
-    position_of : map from the row of a velocity to the row of the position whose time derivative it is
+    position_of : output index of a position, by the output index of the corresponding velocity
     """
 
     def __init__(
@@ -171,11 +176,12 @@ class Stepper:
         self.seconds = dict.fromkeys(group.parts, 0.0)
 
     def _paired_rates(self) -> Any:
-        """Return the output rows of both velocities of each pin, shape (pins, 2), or an empty array.
+        """Return the output indices of both velocities of each pin, shape (pins, 2).
 
-        Pin forces that vary linearly in a step make both positions and velocities agree at its end; constant
-        pin forces make only positions agree. The array is empty if pin forces have to be constant, because a
-        part does not accept inputs that vary within a step or does not provide the velocities.
+        Pin forces that are linear in a step make positions and velocities agree at the end of the step;
+        constant pin forces make only positions agree. If pin forces must be constant, the array is
+        empty. This is the case if a part accepts only constant inputs or does not provide the
+        velocities.
         """
         rate_of = {position: rate for rate, position in self._position_of.items()}
         takes = all(self.network.parts[k].abilities.takes_courses for k in self.group.parts)
@@ -187,11 +193,10 @@ class Stepper:
 
     @cached_property
     def resolved(self) -> list[int]:
-        """Indices of the outputs that the method computes with its full order of accuracy at all times.
+        """Indices of the outputs that the method computes with full order of accuracy at all times.
 
-        With a mean force these are the positions, and with pins the positions and velocities.
-        Accelerations are excluded, because they jump between steps together with forces that are
-        constant or linear in each step.
+        For the method `mean_force`, these are the positions; for `pin`, the positions and velocities.
+        Accelerations are excluded, because the approximated forces jump between steps.
         """
         rows = [int(k) for k in self._rows if k not in self._held]
         if self.method not in (MEAN, PIN):
@@ -212,7 +217,7 @@ class Stepper:
         ----------
         present : values at the beginning of the step
         step : the step, whose polynomials are filled in
-        scale : sizes of the outputs and pin forces, shape (n_y + pins,)
+        scale : typical sizes of the outputs and pin forces, shape (n_y + pins,)
         tolerance : admissible residual of the iteration, relative to `scale`
 
         Raises
@@ -248,11 +253,11 @@ class Stepper:
         self._finish(present, step)
 
     def _find_slopes(self, present: Present, step: Step, scale: Array, tolerance: float) -> None:
-        """Find the slopes of the outputs at the start or after an event by trial steps, since they depend on the
-        pin forces.
+        """Find the slopes of the outputs at the start or after an event by two trial steps.
 
-        Slopes at the ends of a step and of half a step are extrapolated to the beginning with an error of second
-        order in the step. The slopes of positions, which are velocities, do not depend on forces.
+        Slopes are unknown at these times, because they depend on the pin forces. The slopes at the ends
+        of a whole and a half step are extrapolated to the beginning. The error is of second order in
+        the step. Slopes of positions are excluded, because velocities do not depend on forces.
         """
         ends = []
         for part in (0.5, 1.0):  # the whole step last, because the solver keeps the Jacobian of the last length
@@ -262,11 +267,12 @@ class Stepper:
         present.slopes[self._forced] = 2.0 * ends[0] - ends[1]
 
     def response(self, present: Present, step: Step, scale: Array) -> Array:
-        """Return the derivatives of the computed forces of connections by the assumed ones, shape (n, n).
+        """Return the derivatives of computed connection forces by assumed connection forces, shape (n, n).
 
-        Both are mean forces over one step. The parts move under the assumed forces, and the force laws
-        compute forces from this motion. A spring of stiffness c between two masses has the eigenvalue
-        −(ωh)²/4, with step length h, ω² = c/m and the reduced mass m = m₁m₂/(m₁ + m₂).
+        Computed and assumed forces are mean values over one step. The parts move under the assumed
+        forces, and the force laws compute forces from this motion. A spring of stiffness c between two
+        masses m₁ and m₂ gives the eigenvalue −(ωh)²/4. Here, h is the step length, ω² = c/m, and m =
+        m₁m₂/(m₁ + m₂).
         """
         self._predict(present, step)
         kept = step.courses.copy()
@@ -366,9 +372,7 @@ class Stepper:
         )
 
     def _sample(self, part: int, step: Step) -> None:
-        """Evaluate a sampled part if the step ends at one of its sample times; its outputs stay
-        constant during the step.
-        """
+        """Evaluate a sampled part if the step ends at a sample time; outputs are constant within the step."""
         participant, period = self.network.parts[part], self.network.parts[part].abilities.period
         assert period is not None
         count = round(step.end / period)
@@ -382,8 +386,8 @@ class Stepper:
     def _courses(self, part: int, present: Present, step: Step) -> Array:
         """Return interpolating polynomials of the outputs of one part over the step, shape (outputs, 4).
 
-        They match the values at both ends and the slopes there, or earlier values if the part provides no
-        slopes.
+        The polynomials match values and slopes at both ends. If the part provides no slopes, they match
+        values at earlier communication points instead.
         """
         h = step.h
         rows, participant = self.network.rows[part], self.network.parts[part]
@@ -411,7 +415,7 @@ class Stepper:
     def _replace_velocities(
         self, courses: Array, rows: slice, present: Present, end: Array, rises: Array, h: float
     ) -> None:
-        """Replace the polynomials of velocities by ones whose mean is the change of position divided by h.
+        """Replace velocity polynomials so that the mean velocity is the change of position divided by h.
 
         The slopes at the beginning of the step are not used, since pin forces jump between steps.
         """
@@ -471,9 +475,10 @@ class Stepper:
         step.courses[rows] = polynomials.hermite(present.values[rows], rise, end, final)
 
     def _mismatch(self, step: Step, present: Present, z: Array, scale: Array, weight: float) -> Array:
-        """Return the residual of the iteration: gaps of pins, then differences of inputs and connected outputs.
+        """Return the residual of the iteration, relative to the sizes of the signals.
 
-        All entries are relative to the sizes of the signals; the differences are multiplied by `weight`.
+        The gaps of the pins come first. The differences of inputs and connected outputs follow,
+        multiplied by `weight`.
         """
         rows, n = self.group.feedback, self._n_pin
         new = self._read(step.courses, present)[n:]
@@ -494,11 +499,10 @@ class Stepper:
     def _gaps(self, step: Step, scale: Array, weight: float) -> Array:
         """Return the gaps of all pins at the end of the step, relative to the largest size of a position.
 
-        The first entries are the differences of the two positions of each pin. If pin forces vary in
-        the step, the differences of the two velocities follow, multiplied by half a step. In short
-        steps these products would be too small to have an effect. Then the velocity differences are
-        instead taken relative to the largest size of a velocity and multiplied by `weight`. Otherwise a
-        velocity gap could remain, and the next step would close it by a jump.
+        The first elements are the position gaps. If pin forces vary within the step, velocity gaps
+        follow, multiplied by half a step. In short steps, this factor would be too small to have an
+        effect. The velocity gaps are then divided by the largest size of a velocity and multiplied by
+        `weight`. Otherwise the next step would close a remaining velocity gap by a jump.
         """
         ends = polynomials.ends(step.courses)
         size = np.max(scale[self._pairs[:, 0]], initial=0.0)
@@ -517,8 +521,8 @@ class Stepper:
     def corrected(self, step: Step, values: Array) -> Array:
         """Return the outputs at the end of a sequential step, corrected for the extrapolation of inputs.
 
-        The extrapolated inputs of the parts differ from the values that the connected outputs imply. With the
-        derivatives of outputs by inputs, a system of linear equations gives outputs and inputs that agree.
+        The extrapolated inputs differ from the connected outputs. A linear system with the derivatives
+        of outputs by inputs gives outputs and inputs that agree.
 
         Parameters
         ----------
@@ -564,10 +568,11 @@ class Stepper:
 
 
 def held(courses: Array, abilities: Any) -> Array:
-    """Return polynomials of inputs in a form that a part accepts.
+    """Return polynomials of inputs as a part accepts them: unchanged or constant.
 
-    They are unchanged if the part accepts inputs that vary within a step. Otherwise they are constant: the
-    mean over the step, or the value at its end for a part without states.
+    If the part accepts inputs that vary within a step, the polynomials are unchanged. Otherwise each
+    input is constant, at its mean over the step. For a part without states, the constant is the value
+    at the end of the step.
     """
     if abilities.takes_courses:
         return courses
@@ -580,9 +585,7 @@ def indices(slices: Any, parts: Any) -> list[int]:
 
 
 def connection_of(network: Network, group: CoupledGroup) -> Array:
-    """Return the derivatives of a group's inputs by the connected outputs, shape (inputs, outputs)
-    of the group.
-    """
+    """Return the derivatives of a group's inputs by connected outputs, shape (inputs, outputs)."""
     columns, rows = indices(network.columns, group.parts), indices(network.rows, group.parts)
     place = {row: k for k, row in enumerate(rows)}
     found = np.zeros((len(columns), len(rows)))
@@ -594,7 +597,7 @@ def connection_of(network: Network, group: CoupledGroup) -> Array:
 
 
 def gains_of(network: Network, group: CoupledGroup) -> Array | None:
-    """Return the derivatives of a group's outputs by its inputs, shape (outputs, inputs) of the group.
+    """Return the derivatives of a group's outputs by its inputs, shape (outputs, inputs).
 
     Returns None if a part does not provide directional derivatives.
     """

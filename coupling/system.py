@@ -1,4 +1,4 @@
-"""Coupled system from an SSP archive (System Structure and Parameterization), with problems of its connections."""
+"""Coupled system of FMUs, opened from an SSP archive (System Structure and Parameterization)."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ class CoupledSystem:
     step : communication step that the archive specifies, s, or None
     tolerance : admissible relative error that the archive specifies, or None
     remarks : facts that the user should know
-    whole : machine that the FMUs were cut from, or None
-    modes : eigenfrequencies of this machine in its initial state, in ascending order, Hz
+    whole : the uncut machine, or None if the archive does not contain it
+    modes : eigenfrequencies of the uncut machine in the initial state, in ascending order, Hz
     """
 
     name: str
@@ -106,10 +106,10 @@ def open_system(path: Path, folder: Path) -> CoupledSystem:
 def _whole(
     structure: SystemStructure, parts: Sequence[FmuPart], folder: Path, opened: ExitStack
 ) -> WholeMachine | None:
-    """Return the machine before it was cut, with the parameter values of its parts.
+    """Return the uncut machine with the parameter values of its parts; None if the archive has none.
 
-    Start values (`…_start`) are left out, so the machine begins in its own initial state. The exit stack
-    `opened` terminates the FMU.
+    Start values (`…_start`) are left out, so the machine begins in its own initial state. The exit
+    stack `opened` terminates the FMU.
 
     Raises
     ------
@@ -133,9 +133,6 @@ def _whole(
 
 
 def _parts(structure: SystemStructure, folder: Path, opened: ExitStack) -> Iterator[FmuPart]:
-    """Yield the FMUs of the elements, each unpacked into its own folder; the exit stack `opened`
-    terminates them.
-    """
     for k, element in enumerate(structure.elements.values()):
         period = {"period": structure.periods[element.name]} if element.name in structure.periods else {}
         part = FmuPart(element.name, element.source, folder / str(k), element.parameters, **period)

@@ -37,9 +37,7 @@ FORCE, WATT = PhysicalUnit((1, 1, -2, 0, 0, 0, 0)), PhysicalUnit((1, 2, -3, 0, 0
 
 
 def defined(base: object) -> PhysicalUnit:
-    """Return the unit of an XML element whose attributes are the exponents of base units, the
-    factor and the offset.
-    """
+    """Return the unit that an XML element defines by exponents of base units, factor and offset."""
     powers = tuple(int(float(getattr(base, key, 0) or 0)) for key in EXPONENTS)
     factor = float(getattr(base, "factor", 1.0) or 1.0)
     return PhysicalUnit(powers, factor, float(getattr(base, "offset", 0.0) or 0.0))
@@ -55,7 +53,5 @@ def by_name(name: str) -> PhysicalUnit | None:
 
 
 def conversion(source: PhysicalUnit, target: PhysicalUnit) -> tuple[float, float]:
-    """Return factor and offset that convert a value from the source unit to the target unit, which
-    must be compatible.
-    """
+    """Return the factor and offset that convert a value of one unit to a compatible unit."""
     return source.factor / target.factor, (source.offset - target.offset) / target.factor

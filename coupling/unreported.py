@@ -1,4 +1,4 @@
-"""Events inside communication steps that no part reports, found by comparing two runs."""
+"""Detection of events that no part reports, by a comparison of two runs."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from .system import CouplingRemark
 
 _LARGE = 0.1  # smallest change of an output in one step that may be a jump, relative to the output's range
 _ROUNDING = 1e-9  # smallest change that may be a jump, relative to the magnitude of the output
-_STAYS = 0.8  # if the ratio of the largest changes with shorter and longer steps exceeds this, the output jumps
+_STAYS = 0.8  # an output jumps if its largest change per step stays above this fraction with shorter steps
 
 
 def unreported_events(
     network: Network, rows: Sequence[int], run: Record, fine: Record
 ) -> Iterator[CouplingRemark]:
-    """Yield remarks on outputs that jump without an event, and on jumps or kinks in the shortest steps.
+    """Yield remarks on outputs that jump although no part reports an event.
 
-    With shorter steps, a continuous output changes less in each step, but a jump keeps its size.
+    With shorter steps, a continuous output changes less in each step, but a jump keeps its size. A step
+    of the shortest length with too large an error also indicates a jump or a kink.
 
     Parameters
     ----------
@@ -54,9 +55,9 @@ def unreported_events(
 
 
 def _largest(network: Network, run: Record) -> tuple[Array, Array]:
-    """Return the time, s, and the size of the largest change of each output in a step, shape (n_y,) each.
+    """Return time, s, and size of the largest change of each output in one step, shape (n_y,) each.
 
-    Steps that end at an event, and outputs that change at events alone, are left out.
+    Steps that end at an event are ignored. For outputs that change only at events, the change is zero.
     """
     times = np.array(run.times)
     changes = np.abs(np.diff(np.array(run.values)[:, : network.n_y], axis=0))

@@ -1,7 +1,8 @@
-"""Verdict on a coupled simulation, with the coarser and finer runs that it compares.
+"""Verdict on a coupled simulation, from a comparison with a coarser and a finer run.
 
-A simulation agrees if its estimated error is within the tolerance. It holds if pinned positions
-coincide and no connection creates or loses energy. Remarks tell what is not plausible.
+The finding `agrees` means that the estimated error is within the tolerance. The finding `holds`
+means that pinned positions coincide and no connection creates or loses energy. Remarks report what
+is not plausible.
 """
 
 from __future__ import annotations
@@ -31,17 +32,17 @@ from .whole import WholeDifference, compare_whole
 
 _OUTPUTS = 1000  # number of intervals between output times
 _GAP = 1e-9  # admissible gap of pinned positions, relative to the range of the position
-_REST = 1e-6  # smallest reference range for the gaps of pinned positions, m or rad
-_REFINEMENTS = 2  # largest number of repetitions with finer settings
+_REST = 1e-6  # lower bound of the range by which gaps of pinned positions are divided, m or rad
+_REFINEMENTS = 2  # largest number of times that the settings are refined
 _USUAL = 1e-4  # default of the admissible relative error
-_FINER = 10.0  # ratio of the tolerances of a run and of the finer run that estimates its error
+_FINER = 10.0  # tolerance of a run divided by the tolerance of the finer run that estimates the error
 _TRIALS = 3  # largest number of runs to find the ranges of the signals
 _CONFIRMED = 2.0  # largest admissible ratio of the assumed range of a signal to its computed range
 _NOT_COMPARED = (
     "the archive contains the uncut mechanism, but no signal could be compared with it: connections from outside"
     " drive its inputs, or the parts and the uncut mechanism have no outputs in common"
 )
-_SMALL = 1e-3  # smallest range of a signal, relative to the largest range of signals with the same unit
+_SMALL = 1e-3  # lower bound of a signal's range, relative to the largest range among signals of the same unit
 
 
 @dataclass(frozen=True)
@@ -88,16 +89,16 @@ class Coupled:
     signals : values of each output `part.signal` at the output times, shape (N,)
     units : unit of each output
     tolerance : admissible error, relative to the range of each signal
-    error : estimated error of the run, relative to the range of the worst signal
+    error : estimated error of the signal `worst`, relative to the range of this signal
     worst : output with the largest error
     order : observed order of convergence, or None if it cannot be observed
     residuals : energy that each connection creates or loses
-    gap : largest gap of pinned positions, relative to their range
+    gap : largest gap of pinned positions, relative to the range of the positions
     remarks : facts that the user should know
-    whole : difference to the machine before it was cut, or None if the archive does not contain it
+    whole : difference to the uncut machine, or None if the archive does not contain this machine
     finer : run with finer settings, from which the error was estimated
-    comparison : runs by other methods and steps, if they were asked for
-    modes : vibration modes of the machine that was cut, or None if the archive does not give them
+    comparison : runs with other methods and steps, if requested
+    modes : vibration modes of the uncut machine, or None if the archive does not contain them
     """
 
     name: str
@@ -121,7 +122,7 @@ class Coupled:
 
     @property
     def energy_residual(self) -> float:
-        """Largest energy created or lost at a connection, relative to the energy transferred there."""
+        """Largest energy created or lost at a connection, relative to the transferred energy."""
         return float(np.max([0.0, *(abs(r.relative) for r in self.residuals)]))
 
     @property
@@ -133,8 +134,8 @@ class Coupled:
     def agrees(self) -> bool:
         """Whether the estimated error is within the tolerance.
 
-        If the archive contains an uncut machine with the same equations, the difference to that machine must
-        also be within the tolerance.
+        If the archive contains the uncut machine with equal equations, the difference to this machine
+        must also be within the tolerance.
         """
         different = 0.0 if self.whole is None or not self.whole.exact else self.whole.difference
         return self.error <= self.tolerance and different <= self.tolerance
@@ -190,10 +191,10 @@ class Estimate:
     Parameters
     ----------
     tolerance : admissible error, relative to the range of each signal
-    error : estimated error of the worst signal, relative to its range
+    error : estimated error of the signal `worst`, relative to the range of this signal
     worst : name of the signal with the largest error
     order : observed order of convergence, or None if it cannot be observed
-    whole : difference to the machine before it was cut, or None
+    whole : difference to the uncut machine, or None
     finer : the finer run
     """
 
@@ -206,7 +207,7 @@ class Estimate:
 
 
 def couple(system: CoupledSystem, options: Options, progress: Progress = silent) -> Coupled:
-    """Simulate a coupled system and judge the result by coarser and finer runs.
+    """Simulate a coupled system and judge the result by comparison with coarser and finer runs.
 
     Raises
     ------
@@ -231,7 +232,7 @@ def couple(system: CoupledSystem, options: Options, progress: Progress = silent)
     order = None if coarse is None else _order(system.network, rows, (coarse, run, fine), error, grid)
     whole = None
     if system.whole is not None:
-        # The finer run has the smaller error of the coupling, so the change of the model is seen best.
+        # The finer run has the smaller coupling error, so its difference shows the change of the model best.
         chosen = run if system.whole.exact else fine
         whole = compare_whole(system.whole, system.network, rows, chosen, settings, output_times(settings))
         if whole is None:
@@ -241,7 +242,11 @@ def couple(system: CoupledSystem, options: Options, progress: Progress = silent)
 
 
 def compared_rows(network: Network, choices: Sequence[MethodChoice]) -> list[int]:
-    """Return the rows of the outputs by which two runs are compared."""
+    """Return the indices of the outputs in which two runs are compared.
+
+    These are the outputs that the coupling methods compute accurately, or all outputs if there are
+    none.
+    """
     pairs = positions(network)
     resolved = [
         row
@@ -293,8 +298,8 @@ def _finer(s: Settings) -> Settings:
 def _refined(s: Settings, length: float, tolerance: float) -> Settings:
     """Return the settings of a coarser or finer run.
 
-    A fixed step is scaled by `length`; otherwise the nominal step is scaled by `length` and the tolerance
-    by `tolerance`.
+    A fixed step is multiplied by `length`. Without a fixed step, the nominal step is multiplied by
+    `length` and the tolerance by `tolerance`.
     """
     if s.step is not None:
         return replace(s, step=length * s.step)
@@ -302,7 +307,6 @@ def _refined(s: Settings, length: float, tolerance: float) -> Settings:
 
 
 def _coarse(network: Network, choices: Sequence[MethodChoice], settings: Settings) -> Record | None:
-    """Simulate with coarser settings; returns None if the longer steps are unstable."""
     try:
         return simulated(network, choices, _coarser(settings), silent)
     except SolveError:
@@ -316,11 +320,11 @@ def _scaled(
     coarse: Record | None,
     progress: Progress,
 ) -> tuple[Settings, Record]:
-    """Return settings with the ranges of all signals, and the run that was simulated with them.
+    """Return settings that contain the ranges of all signals, and a run with these settings.
 
-    Errors are judged relative to the ranges of the signals, which a coarser run provides. If that run
-    diverged, its ranges are too large and every error would seem small; then the simulation is repeated
-    with the ranges of the latest run.
+    Errors are divided by the ranges, which are first taken from a coarser run. If the coarser run
+    diverged, its ranges are too large, so that every error would seem small. The simulation is then
+    repeated with the ranges of the latest run.
     """
     known = coarse
     for _ in range(_TRIALS):
@@ -333,10 +337,10 @@ def _scaled(
 
 
 def _confirmed(scales: Array, run: Record, network: Network) -> bool:
-    """Whether no assumed range of a signal is much larger than its range in the run.
+    """Return whether the assumed range of each signal is at most twice the range in the run.
 
-    The range in the run counts as at least a thousandth of the signal's largest magnitude and of the
-    largest range of the signals with the same unit.
+    Small ranges in the run are replaced by a lower bound. The bound is a thousandth of the signal's
+    largest magnitude, or of the largest range among signals of the same unit.
     """
     values = np.array(run.values)[:, : network.n_y]
     found = np.maximum(np.ptp(values, axis=0), _SMALL * np.max(np.abs(values), axis=0))
@@ -367,8 +371,8 @@ def simulated(network: Network, choices: Sequence[MethodChoice], settings: Setti
 def _grid(settings: Settings, network: Network) -> Array:
     """Return the times at which runs are compared, s: output times and communication points.
 
-    In a system with sampled parts, all of these times may be sample times. Sample times are events, at
-    which values are not compared. Therefore the midpoints between the times are added.
+    If the system has sampled parts, the midpoints between these times are added. The times alone could
+    all be sample times, at which values are not compared, because sample times are events.
     """
     points = settings.start + output_grid(settings.stop - settings.start, settings.step or settings.nominal)
     found = np.union1d(points, output_times(settings))
@@ -421,8 +425,9 @@ def _judged(
 def _order(
     network: Network, rows: Sequence[int], runs: tuple[Record, Record, Record], error: float, grid: Array
 ) -> float | None:
-    """Return the observed order of convergence of three runs, or None if rounding or nearly equal
-    steps make it meaningless.
+    """Return the observed order of convergence of three runs, or None if it is meaningless.
+
+    Rounding errors or nearly equal steps make the order meaningless.
     """
     coarse, run, fine = runs
     outer, _ = difference(network, rows, coarse, fine, grid)
@@ -468,7 +473,6 @@ def _late(run: Record) -> Iterator[CouplingRemark]:
 
 
 def _off_grid(network: Network, settings: Settings) -> list[CouplingRemark]:
-    """Return a remark for each sample period that is no multiple of the fixed communication step."""
     found = []
     for part in network.parts:
         period = part.abilities.period

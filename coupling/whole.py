@@ -1,4 +1,4 @@
-"""Comparison of a coupled simulation with the FMU of the whole machine that the parts were cut from."""
+"""Comparison of a coupled simulation with the FMU of the uncut machine."""
 
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ class WholeMachine:
     Parameters
     ----------
     part : the FMU
-    exact : whether the coupled parts have the same equations; False if spring-dampers replace pins
-    same : outputs of parts, each with the variable of the whole machine that it should equal
+    exact : whether parts and uncut machine have the same equations; False if spring-dampers replace
+        pins
+    same : outputs of parts, each with the variable of the uncut machine to which it should be equal
     """
 
     part: Participant
@@ -39,11 +40,11 @@ class WholeDifference:
 
     Parameters
     ----------
-    difference : largest difference of a signal, relative to its range
+    difference : largest difference of a signal, relative to the range of the signal
     worst : output of a part with the largest difference
-    exact : whether the difference is an error of the coupling; otherwise it is a change of the model
-    signals : values of the whole machine at the output times, by name of the output with which they
-        were compared; NaN in the neighbourhood of events
+    exact : whether the difference is an error of the coupling; False if it is a change of the model
+    signals : values of the uncut machine at the output times, by name of the compared output; NaN near
+        events
     """
 
     difference: float

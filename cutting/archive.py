@@ -1,8 +1,9 @@
-"""Archives of a machine that was cut: FMUs of its parts and laws, start values and connections.
+"""SSP archives of a machine that was cut: FMUs of parts and force laws, start values, connections.
 
-A law is an FMU without states that returns the forces between parts. The archive `rigid` describes the
-pins in an annotation, and the co-simulation of gpmelica keeps their points together. The archive
-`bushing` has a spring-damper in place of each pin, as a law, and runs in every SSP program.
+A force law is an FMU without states that returns the forces between two parts. A pin is a pair of
+coincident points of two parts. In the archive `rigid`, an annotation lists the pins, and the
+co-simulation of gpmelica keeps their points together. In the archive `bushing`, a force law with a
+spring-damper replaces each pin, so the archive runs in every SSP program.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from .cuts import Cut
 from .fmus import MEMBERS
 from .laws import AXES, ends_of
 
-WHOLE = "Whole"  # name of the FMU of the machine before the cut
+WHOLE = "Whole"  # name of the FMU of the uncut machine
 _MOTION = tuple(member for member in MEMBERS if member[0] != "f")
 _FORCES = tuple(member for member in MEMBERS if member[0] == "f")
 
@@ -34,7 +35,7 @@ class PartFmu:
     Parameters
     ----------
     fmu : path of the FMU
-    parameters : values of parameters that differ from those in the FMU, by name
+    parameters : new values of parameters, by name; all others keep the values in the FMU
     """
 
     fmu: Path
@@ -43,15 +44,16 @@ class PartFmu:
 
 @dataclass(frozen=True)
 class CutSystem:
-    """A cut machine as FMUs, from which archives are written.
+    """FMUs of a machine that was cut, for its SSP archives.
 
     Parameters
     ----------
     name : name of the whole machine
-    fmus : FMUs of parts and laws by the names of their elements
+    fmus : FMUs of parts and force laws, by name of the SSP element
     whole : FMU of the machine before the cut
-    owner : element of each link
-    same : outputs of elements, `element.variable`, each with the equal output of the whole machine
+    owner : name of the SSP element that contains each link, by link
+    same : outputs `element.variable` of the parts, each with the output of the whole machine that has
+        equal values
     modes : eigenfrequencies of the whole machine in the initial state, Hz
     experiment : final time, s, communication step for other programs than gpmelica, s, and solver
         tolerance
@@ -71,8 +73,8 @@ class CutSystem:
         Parameters
         ----------
         path : path of the archive
-        pins : cuts whose points the co-simulation keeps together
-        laws : elements of force laws, each with the cut at which its forces act
+        pins : cuts at which the co-simulation keeps the points together
+        laws : cut at which each force law acts, by name of the SSP element
         """
         parts = {*self.owner.values()}
         chosen = {name: part for name, part in self.fmus.items() if name in parts or name in laws}
@@ -98,7 +100,7 @@ class CutSystem:
         return [element for element, cut in laws.items() if cut.kind != "rope"]
 
     def _ports(self, cut: Cut) -> Iterator[tuple[str, str, str]]:
-        """Yield the element, its port and the end of the force law that belong to each point of a cut."""
+        """Yield part, port and end of the force law for each point of a cut."""
         for pair, ends in zip(cut.pairs, ends_of(cut), strict=True):
             for side, end in zip(pair.sides, ends, strict=True):
                 yield self.owner[side.link], pair.port, end
@@ -151,15 +153,13 @@ class CutSystem:
 
 
 def _without_open_inputs(element: SspElement, driven: set[tuple[str | None, str]]) -> SspElement:
-    """Return an SSP element without connectors for unconnected inputs, which FMPy does not accept."""
+    """Return an SSP element without its unconnected inputs, because FMPy rejects unconnected inputs."""
     kept = tuple(c for c in element.connectors if c.kind == "output" or (element.name, c.name) in driven)
     return replace(element, connectors=kept)
 
 
 @dataclass(frozen=True)
 class _Parameter:
-    """Start value of a parameter in the form that the template of parameter files needs."""
-
     name: str
     start: float
     unit: str | None

@@ -1,8 +1,8 @@
-"""Places where a machine is cut, at joints, loop closures or ropes, as pairs of points.
+"""Places at which a machine can be cut: joints, loop closures and ropes, replaced by pairs of points.
 
-One pair of points replaces a spherical joint or a rope, two pairs on the axis replace a revolute joint,
-and three pairs replace a fixed joint. Opposite forces act on the two points of a pair. With several
-pairs some force components are redundant.
+One pair of points replaces a spherical joint or a rope, two pairs on the axis replace a revolute
+joint, and three pairs replace a fixed joint. Opposite forces act on the two points of a pair. With
+more than one pair, some force components are redundant.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from ..language import expressions
 from ..language.suggest import unknown
 
 _Z = np.array([0.0, 0.0, 1.0])
-_SPAN = 0.1  # distance of points from their joint if there are several, as a fraction of the mechanism's extent
-# Unit vectors from the joint's origin to its points, with the z axis as the joint's axis.
+_SPAN = 0.1  # distance of a joint's points from the joint, as a fraction of the mechanism's extent
+# Unit vectors from the joint's origin to its points; the z axis is the axis of the joint.
 _TRIANGLE = tuple(np.array([0.0, np.cos(angle), np.sin(angle)]) for angle in 2.0 * np.pi / 3.0 * np.arange(3))
 _DIRECTIONS = {"spherical": (np.zeros(3),), "revolute": (-_Z, _Z), "fixed": _TRIANGLE}
-# Keys of a joint whose forces or torques act between its two sides, so a cut cannot replace the joint.
+# A joint with one of these keys cannot be cut, because its forces act between both sides of the joint.
 _ACTING = ("stiffness", "damping", "friction", "stops", "armature")
 
 
@@ -56,7 +56,7 @@ class PointPair:
 
     Parameters
     ----------
-    port : name of the group of variables of this point in the FMUs of both parts
+    port : common beginning of the names of this pair's variables in the FMUs of both parts
     sides : the two points
     """
 
@@ -91,7 +91,9 @@ class Cut:
 
 
 def cuts_at(model: System, names: Sequence[str], source: str) -> list[Cut]:
-    """Return the cuts of a machine at the given joints, loop closures and lines; a joint has the name of its link.
+    """Return the cuts of a machine at the given places.
+
+    A place is the name of a loop closure, of a line, or of the link that a joint moves.
 
     Raises
     ------
@@ -119,9 +121,10 @@ def cuts_at(model: System, names: Sequence[str], source: str) -> list[Cut]:
 
 
 def _bent(cut: Cut, model: System) -> Iterator[str]:
-    """Yield a reason for each flexible beam on which the points of a joint would not keep their distances.
+    """Yield an error message for each flexible beam on which points would change their distances.
 
-    The distances change if the points differ in x, the direction of the beam's axis.
+    The distances between the points of a joint change if the points differ in x, the direction of the
+    beam's axis.
     """
     beams = {link.name: link.beam for link in model.chain.links if link.beam is not None}
     for link, points in zip(cut.links, zip(*(pair.sides for pair in cut.pairs), strict=True), strict=True):
@@ -131,9 +134,7 @@ def _bent(cut: Cut, model: System) -> Iterator[str]:
 
 
 def frame_of(model: System, link: str, q: Array) -> Array:
-    """Return the frame of a link at its joint, in the world frame, shape (4, 4), m, at coordinates
-    q, shape (n,).
-    """
+    """Return the frame of a link at its joint in world coordinates, shape (4, 4), m, for coordinates q."""
     body = next(k for k, body in enumerate(model.mechanism.bodies) if body.link == link)
     return np.asarray(poses(model.mechanism, q)[body])
 
@@ -153,7 +154,9 @@ def _cut(place: Link | Closure | Line, span: float, taken: set[str]) -> Cut:
 
 @dataclass(frozen=True)
 class _Side:
-    """Frame of a cut joint on one of its links, with the joint's axis as its z axis.
+    """Frame of a cut joint, relative to one of the two links that the joint connects.
+
+    The z axis is the axis of the joint.
 
     Parameters
     ----------
@@ -190,7 +193,7 @@ def turning(axis: Array) -> Array:
 
 
 def free(name: str, taken: set[str]) -> str:
-    """Return a name that is not yet in `taken`, and add it."""
+    """Return an unused name, and add it to the used names `taken`."""
     while name in taken:
         name += "_"
     taken.add(name)
@@ -198,7 +201,7 @@ def free(name: str, taken: set[str]) -> str:
 
 
 def _refused(place: Link | Closure | Line, model: System) -> Iterator[str]:
-    """Yield the reasons why pairs of points cannot replace a joint, closure or line."""
+    """Yield the reasons why pairs of points cannot replace a joint, closure or line; none if they can."""
     if isinstance(place, Line):
         links: tuple[str, ...] = (place.a.link, place.b.link)
         yield from _rope(place, {*model.chain.parameters})
@@ -223,14 +226,15 @@ def _refused(place: Link | Closure | Line, model: System) -> Iterator[str]:
 
 
 def _acts(value: object) -> bool:
-    """Return whether the value of a joint's key, such as `stiffness`, causes a force; zeros do not."""
+    """Return whether the value of a key such as `stiffness` differs from zero, so that a force acts."""
     return any(value) if isinstance(value, list | tuple) else bool(value)
 
 
 def _rope(line: Line, parameters: set[str]) -> Iterator[str]:
-    """Yield the reasons why the force of a line cannot be computed from the motion of its two ends.
+    """Yield the reasons why a line cannot be cut.
 
-    This is possible if the force depends only on length, rate, time and parameters.
+    A line can be cut if its force depends only on length, rate, time and parameters. The force can then
+    be computed from the motion of the two ends.
     """
     if line.input or isinstance(line.rest, Followed):
         yield "its force or length is an input; expected a rope with spring and damper, or with an expression"

@@ -1,4 +1,4 @@
-"""Text of a TOML description file from the tables of a description."""
+"""Conversion of the tables of a description to the text of a TOML file."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 from ..exchange.names import printable
 from ..exchange.toml_text import value
 
-_FIRST = ("name", "link", "joint", "parent", "type", "frame")  # keys that come first in each table, in this order
+_FIRST = ("name", "link", "joint", "parent", "type", "frame")  # first keys of each table, in this order
 
 
 def description_text(tables: dict[str, Any], head: Iterable[str]) -> str:
-    """Return the text of a TOML file with the given tables; the lines of `head` come first, as comments."""
+    """Return the TOML text of the given tables; the lines of `head` become comments at the beginning."""
     return "\n".join([*(f"# {printable(line)}" for line in head), *_lines(tables)]) + "\n"
 
 
@@ -33,5 +33,4 @@ def _keys(table: dict[str, Any]) -> Iterator[str]:
 
 
 def _is_list(entry: Any) -> bool:
-    """Whether an entry of a description is a list of tables."""
     return isinstance(entry, list) and bool(entry) and isinstance(entry[0], dict)

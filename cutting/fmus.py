@@ -1,7 +1,7 @@
 """FMUs of the parts of a cut machine and of the force laws between them.
 
-The variables of a connection point have names of the form `port.member`, as drafted for SSP 2.1
-(System Structure and Parameterization).
+Variables of a connection point are named `port.member`, according to the draft of SSP 2.1 (System
+Structure and Parameterization).
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class FmuBuilder:
         ----------
         tables : tables of the description
         fmu : path of the FMU
-        ports : names of points of the description, each with a force input `<port>_f`
+        ports : names of points in the description on which an input `<port>_f` exerts a force
         source : name of the description in messages
 
         Raises
@@ -74,8 +74,9 @@ class FmuBuilder:
         return model
 
     def law(self, law: ForceLaw, experiment: Description, fmu: Path) -> None:
-        """Write the FMU of a force law; final time, tolerance and step are those of the description
-        `experiment`.
+        """Write the FMU of a force law.
+
+        End time, tolerance and step are taken from the description `experiment`.
         """
         members = {f"{port}_{member}": (port, member) for port in law.ports for member in MEMBERS}
         documents = licences(self._toolchains)
@@ -88,7 +89,10 @@ class FmuBuilder:
         members: Mapping[str, tuple[str, str]],
         documents: Mapping[str, str | bytes],
     ) -> None:
-        """Build an FMU and rename its variables; `members` gives the port and the member of each variable."""
+        """Build an FMU and rename its variables to `port.member`.
+
+        The argument `members` contains port and member of each variable, by its present name.
+        """
         names = {variable: f"{port}.{member}" for variable, (port, member) in members.items()}
         text = _NAME.sub(lambda found: f'name="{names.get(found[1], found[1])}"', sources.description)
         if self.fmi != "2.0" and members:
@@ -104,5 +108,8 @@ def _terminals(names: Mapping[str, str], members: Mapping[str, tuple[str, str]])
 
 
 def ports_of(part: MachinePart, ports: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """Yield the ports on the links of a part; `ports` gives the links on both sides of each port."""
+    """Yield the ports at which forces act on a part.
+
+    The argument `ports` contains the links on both sides of each port.
+    """
     return (port for port, links in ports.items() if part.links & {*links})

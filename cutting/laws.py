@@ -1,8 +1,8 @@
 """Force laws between the parts of a cut machine, as FMUs without states.
 
-A law is a bushing, which is a spring-damper in place of a joint, or a rope between two ends. Its
-inputs are positions and velocities of its ends a and b in the world frame; its outputs are the
-forces on the parts at these ends.
+A force law is either a bushing or a rope. A bushing is a spring-damper that replaces a joint.
+Inputs of the FMU are positions and velocities of both ends a and b in the world frame. Outputs are
+the forces on the parts at these ends.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Definition: TypeAlias = tuple[str, str | Expr]
 
 @dataclass(frozen=True)
 class LawParameter:
-    """Value of a parameter of a force law, with its unit and a text that explains it."""
+    """Parameter of a force law: value, unit and description."""
 
     value: float
     unit: str
@@ -45,11 +45,11 @@ class ForceLaw:
     ----------
     name : name of the model in the FMU
     text : description of the model
-    ports : names of the ends, in pairs
+    ports : names of the two ends a and b, for each pair of points
     parameters : values of parameters by name
     definitions : unit and expression of each variable by name; an expression may use earlier variables
     outputs : names of variables that are outputs in addition to the forces
-    starts : positions, m, and velocities, m/s, of the ends in the initial state, by name of the input
+    starts : initial positions, m, and velocities, m/s, of the ends, by name of the input
     """
 
     name: str
@@ -92,7 +92,7 @@ class Bushing:
     Parameters
     ----------
     stiffness, damping : values in every direction, N/m and N·s/m
-    preload : force on the first part at each port while the points coincide, shape (3,), N
+    preload : force on the first part at zero deflection, shape (3,), N, by port
     """
 
     stiffness: float
@@ -106,7 +106,7 @@ class Bushing:
 
     @property
     def deflection(self) -> float:
-        """Deflection by a change of the force that is as large as the preload, m."""
+        """Deflection caused by a force equal to the largest preload, m."""
         return self.force / self.stiffness
 
 
@@ -118,7 +118,7 @@ def bushing(name: str, cut: Cut, constants: Bushing, starts: Mapping[str, float]
     name : name of the model in the FMU
     cut : joint or loop closure that is cut
     constants : stiffness, damping and preload
-    starts : positions, m, and velocities, m/s, of the ends in the initial state, by name of the input
+    starts : initial positions, m, and velocities, m/s, of the ends, by name of the input
     """
     stiffness, damping, preload = constants.stiffness, constants.damping, constants.preload
     parameters = {
@@ -148,7 +148,7 @@ def ends_of(cut: Cut) -> Iterator[tuple[str, str]]:
 def rope(name: str, line: Line, chain: Description, starts: Mapping[str, float]) -> ForceLaw:
     """Return the law of a rope with a spring and a damper, or with an expression for its force."""
     length, rate, force = outputs = [f"{line.name}_{key}" for key in ("length", "rate", "force")]
-    d = {axis: f"{line.name}_d{axis}" for axis in AXES}  # the prefix avoids conflicts with names of parameters
+    d = {axis: f"{line.name}_d{axis}" for axis in AXES}  # the prefix prevents a clash with parameter names
     definitions: dict[str, Definition] = {d[axis]: ("m", f"b_{axis} - a_{axis}") for axis in AXES}
     definitions[length] = "m", f"sqrt({' + '.join(f'{d[axis]}^2' for axis in AXES)})"
     definitions[rate] = "m/s", f"({' + '.join(f'{d[axis]}*(b_v{axis} - a_v{axis})' for axis in AXES)})/{length}"
@@ -166,7 +166,6 @@ def rope(name: str, line: Line, chain: Description, starts: Mapping[str, float])
 
 
 def _parameters(definitions: Mapping[str, Definition], chain: Description) -> Iterator[tuple[str, LawParameter]]:
-    """Yield the parameters of the description that occur in the expressions of a force law."""
     used = {name for _, given in definitions.values() for name in expressions.names(_tree(given))}
     for name, given in chain.parameters.items():
         if name in used:
@@ -176,8 +175,8 @@ def _parameters(definitions: Mapping[str, Definition], chain: Description) -> It
 def _tension(line: Line, length: str, rate: str) -> Iterator[tuple[str, Definition]]:
     """Yield the variables that define the tension of a rope.
 
-    A rope with a spring exerts no force while it is shorter than its rest length. An FMU without states
-    does not search for events, so the conditions are evaluated without events (`noevent`).
+    A rope with a spring exerts no force while it is shorter than its unstretched length. The switching
+    conditions use `noevent`, because an FMU without states does not search for events.
     """
     force, stretch, free = (f"{line.name}_{key}" for key in ("force", "stretch", "if_tight"))
     if line.force is not None:

@@ -14,7 +14,7 @@ from ..options.linear import LinearizeOptions
 def frequencies(model: System, fmu: Path) -> list[float]:
     """Return the eigenfrequencies of the vibrations about the initial state, in ascending order, Hz.
 
-    The list is empty for a machine without vibrations or without a linear model.
+    The list is empty if the machine has no vibrations, or if it cannot be linearised.
 
     Parameters
     ----------

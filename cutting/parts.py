@@ -1,8 +1,8 @@
 """Descriptions of the parts of a machine that is cut.
 
-Links that are connected by a joint, closure, force element or task belong to the same part, unless the
-connection is cut. A link whose joint is cut gets a free joint to the ground, with the position and
-velocity that the link has in the initial state of the whole machine.
+If a joint, closure, force element or programmed constraint connects two links, both belong to the
+same part, unless this connection is cut. If the joint of a link is cut, the link gets a free joint
+to the ground. Initial position and velocity of the link are those in the whole machine.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ Tables = dict[str, Any]
 _LISTS = ("closures", "programmed", "motions", "nonholonomic", "forces", "lines", "contacts", *ELEMENTS)
 _OUTPUTS = ("loads", "points", "links")
 _COPIED = ("schema", "gravity", "parameters", "tables")
-_LETTERS = "abcdefghijklmnopqrstuvwxyz"  # letters that distinguish the names of the parts
-_STEP = 1e-6  # time step, s, of the difference quotients that give initial velocities
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"  # letters in the names of the parts
+_STEP = 1e-6  # time step for initial velocities by difference quotients, s
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,8 @@ class MachinePart:
     name : name of the part in the archive
     links : names of its links, including `base`
     tables : tables of its description
-    start : start values that a description cannot contain, by name of the parameter: those of
-        deflections and of the base
+    start : start values of beam deflections and of the base, by parameter name; a description cannot
+        contain these values
     notes : entries of the whole machine that no part contains
     """
 
@@ -56,7 +56,7 @@ class MachinePart:
 
 @dataclass(frozen=True)
 class _Use:
-    """An entry of a description, such as a joint or a force, with the names of the links that it refers to."""
+    """Table of a description, such as a joint or a force, and the links to which the table refers."""
 
     what: str
     links: frozenset[str]
@@ -69,7 +69,7 @@ def parts_of(model: System, cuts: Sequence[Cut], source: str) -> list[MachinePar
 
     Raises
     ------
-    DescriptionError : if the sides of a cut remain connected, with the entries that connect them
+    DescriptionError : if the two sides of a cut remain connected; the message names the connections
     """
     tables = tables_of(model.chain)
     owners = _Owners(tables, cuts)
@@ -86,13 +86,13 @@ def parts_of(model: System, cuts: Sequence[Cut], source: str) -> list[MachinePar
 
 
 class _Owners:
-    """Table of the links that the names of points, coordinates and elements in a description refer to."""
+    """Links to which the names of points, coordinates and elements in a description refer."""
 
     def __init__(self, tables: Tables, cuts: Sequence[Cut]) -> None:
         links = [link["name"] for link in tables.get("links", ())]
         self.bodies = [*(["base"] if "base" in tables else []), *links]
         self._links = {name: frozenset([name]) for name in self.bodies}
-        # The coordinate of a joint that is cut depends on the links on both sides.
+        # If a joint is cut, its coordinate depends on links in two parts.
         self._coordinates = self._links | {c.name: frozenset(c.links) for c in cuts if c.kind == "joint"}
         self._points = {name: self._of_link(point["link"]) for name, point in tables.get("points", {}).items()}
         self._parameters = {*tables.get("parameters", ()), "t", "pi"}
@@ -105,9 +105,9 @@ class _Owners:
         return self._links.get(name, frozenset())  # the ground belongs to no part
 
     def of(self, entry: Any, key: str = "") -> frozenset[str]:
-        """Return the names of the links that an entry of a description refers to.
+        """Return the names of all links to which a value in a description refers.
 
-        The entry is a table, a list, or the value of the key `key`.
+        The value is a table, a list or a string; for a string, `key` is the key in the description.
         """
         if isinstance(entry, dict):
             return frozenset().union(*(self.of(value, name) for name, value in entry.items()))
@@ -136,7 +136,7 @@ class _Owners:
 
 
 def _uses(tables: Tables, owners: _Owners, cuts: Sequence[Cut]) -> Iterator[_Use]:
-    """Yield the entries that connect links and are not cut: joints first, then all others."""
+    """Yield the connections between links that are not cut, joints first."""
     cut = {(c.kind, c.name) for c in cuts}
     for link in tables.get("links", ()):
         if ("joint", link["name"]) not in cut:
@@ -159,8 +159,9 @@ def _graph(bodies: Sequence[str], uses: Sequence[_Use]) -> Any:
 
 
 def _labels(bodies: Sequence[str], uses: Sequence[_Use], cuts: Sequence[Cut]) -> dict[str, int]:
-    """Return the number of the part of each link; links that are not connected to a cut belong to
-    the first part.
+    """Return the number of the part that contains each link.
+
+    Links that are not connected to any cut belong to the first part.
     """
     _, found = connected_components(_graph(bodies, uses), directed=False)
     component = dict(zip(bodies, found.tolist(), strict=True))
@@ -172,7 +173,7 @@ def _labels(bodies: Sequence[str], uses: Sequence[_Use], cuts: Sequence[Cut]) ->
 def _joined(
     bodies: Sequence[str], uses: Sequence[_Use], cuts: Sequence[Cut], labels: Mapping[str, int]
 ) -> Iterator[Problem]:
-    """Yield a problem for each cut whose two sides remain connected by other entries."""
+    """Yield a problem for each cut whose two sides remain connected in another way."""
     for cut in cuts:
         first, second = cut.links
         if labels[first] != labels[second]:
@@ -189,7 +190,6 @@ def _joined(
 
 
 def _path(bodies: Sequence[str], uses: Sequence[_Use], first: str, second: str) -> list[str]:
-    """Return the links on the shortest chain of connections between two links."""
     begin, end = bodies.index(first), bodies.index(second)
     _, before = shortest_path(_graph(bodies, uses), directed=False, indices=begin, return_predecessors=True)
     found = [end]
@@ -231,19 +231,19 @@ class _Builder:
         return MachinePart(name, self._links, _used(found, name), parameters, tuple(self._notes))
 
     def _has(self, links: frozenset[str]) -> bool:
-        """Whether an entry that refers to some links belongs to this part.
+        """Whether a table that refers to the given links belongs to this part.
 
-        An entry that refers to no link belongs to the first part.
+        A table that refers to no link belongs to the first part.
         """
         return bool(links & self._links) if links else self._letter == "a"
 
     # ---- Links ---------------------------------------------------------------------------------------------
 
     def _placed(self, table: Tables) -> Iterator[Tables]:
-        """Yield a link of this part with its initial position and velocity.
+        """Yield the table of a link with its initial position and velocity; nothing if it is in another part.
 
-        If the joint of the link is cut, a carrier with a free joint to the ground comes first, and a fixed
-        joint connects the link to the carrier.
+        If the joint of the link is cut, an auxiliary link without mass, the carrier, is yielded first. A
+        free joint connects the carrier to the ground, and a fixed joint connects the link to the carrier.
         """
         if table["name"] not in self._links:
             return
@@ -271,7 +271,7 @@ class _Builder:
         return any(c.name == coordinate and c.role == "joint" for c in self._model.mechanism.coordinates)
 
     def _carried(self, cut: Cut, turn: Array) -> Tables:
-        """Return frame and free joint of the carrier of a link, with the link's initial pose and velocity.
+        """Return frame and free joint of a carrier, which has the initial pose and velocity of the cut link.
 
         The z axis of the carrier is the axis of the joint that is cut.
         """
@@ -287,7 +287,6 @@ class _Builder:
     # ---- Points and forces ---------------------------------------------------------------------------------
 
     def _ends(self) -> Iterator[tuple[str, FixedPoint]]:
-        """Yield the ports of this part with their points."""
         for cut in self._cuts:
             for pair in cut.pairs:
                 yield from ((pair.port, side) for side in pair.sides if side.link in self._links)
@@ -333,16 +332,19 @@ class _Builder:
         return found | ({"expressions": shown} if shown else {})
 
     def _shows(self, name: str, links: frozenset[str]) -> bool:
-        """Whether this part contains an output; a note names an output that needs links of several parts."""
+        """Whether this part contains an output.
+
+        An output that depends on links of several parts is omitted, and a note is recorded.
+        """
         if self._has(links) and not links <= self._links:
             self._notes.append(f"output {name} depends on links of several parts and is omitted")
             return False
         return self._has(links)
 
     def _parameters(self) -> Iterator[tuple[str, float]]:
-        """Yield names and values of the start parameters of the base and of the deflections of beams.
+        """Yield names and values of the start parameters for the base and for the deflections of beams.
 
-        A description cannot contain the start values of deflections.
+        These start values are parameters of the FMU, because a description cannot contain them.
         """
         for coordinate in self._model.mechanism.coordinates:
             if coordinate.role != "joint" and coordinate.owner in self._links:
@@ -351,7 +353,7 @@ class _Builder:
 
 
 def _used(tables: Tables, source: str) -> Tables:
-    """Return the tables of a description without parameters and lookup tables that no entry uses."""
+    """Return the tables without unused parameters and unused lookup tables."""
     found = dict(tables)
     while True:
         idle = unused(from_data(found, source=source))

@@ -1,8 +1,8 @@
-"""Forces at the pins of a cut machine in the initial state, and accelerations of the points of pins.
+"""Forces at the pins of a cut machine in the initial state.
 
-A pin is a pair of points of two parts that coincide. The accelerations of the points depend linearly on
-the forces: a = a0 + W·f. The matrix W follows from unit forces on the FMUs of the parts. The pin forces
-are those of minimum norm for which both points of each pair have the same acceleration.
+A pin is a pair of coincident points of two parts. The accelerations of the points depend linearly
+on the pin forces: a = a0 + W·f. Unit forces on the FMUs of the parts give the matrix W. The pin
+forces are the minimum-norm solution for which both points of each pair have equal accelerations.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from .cuts import Cut, PointPair
 from .fmus import MEMBERS
 from .laws import AXES, ends_of
 
-_UNIT = 1.0  # force that is applied to compute the accelerations per force, N
-_LIMIT = 0.1  # product of the angular frequency of a bushing and the communication step
+_UNIT = 1.0  # force by which the accelerations per unit of force are determined, N
+_LIMIT = 0.1  # limit of a bushing's angular frequency times the communication step, for stability
 _RATIO = 0.5  # damping ratio of a bushing
-_MOST_STEPS = 100  # largest ratio of the usual communication step and a shorter one for stiff bushings
-_NO_FORCE = 1e-300  # force in place of 0, N
-_RANK = 1e-9  # smallest singular value, relative to the largest, that counts as nonzero
+_MOST_STEPS = 100  # maximum divisor of the usual communication step, for stiff bushings
+_NO_FORCE = 1e-300  # lower bound of a force in a divisor, N
+_RANK = 1e-9  # singular values below this fraction of the largest one count as zero
 
 
 @dataclass(frozen=True)
 class PinStatics:
-    """Forces at pins in the initial state, and accelerations per force.
+    """Forces at pins in the initial state, and the effect of forces on accelerations.
 
     Parameters
     ----------
     forces : force on the first part at each port, shape (3,), N
-    mobility : accelerations between the two points per force, 1/kg, shape (3k, 3k) for k ports in the
-        order of `forces`
+    mobility : relative acceleration of the two points of each pin per unit of force, 1/kg, shape
+        (3k, 3k) for k ports in the order of `forces`
     """
 
     forces: Mapping[str, Array]
@@ -46,15 +46,16 @@ class PinStatics:
     def bushing(self, ports: Sequence[str], step: float) -> tuple[float, float]:
         """Return stiffness, N/m, and damping, N·s/m, of a bushing for a given communication step, s.
 
-        With these values a co-simulation that keeps inputs constant during a step is stable.
+        With these values, a co-simulation is stable even if inputs are constant during each step.
         """
         lightest, frequency = self._lightest(ports), _LIMIT / step
         return float(f"{frequency**2 / lightest:.3g}"), float(f"{2.0 * _RATIO * frequency / lightest:.3g}")
 
     def step(self, joints: Sequence[Sequence[str]], longest: float, deflection: float) -> float:
-        """Return a communication step, s, that permits bushings which are stiff enough for their forces.
+        """Return the longest communication step, s, for which bushings are both stable and stiff enough.
 
-        The step is the longest step divided by an integer up to 100.
+        A bushing is stiff enough if the initial force deflects it by at most `deflection`. The step is
+        `longest` divided by an integer up to 100. If 100 is not enough, the deflection is exceeded.
 
         Parameters
         ----------
@@ -69,11 +70,11 @@ class PinStatics:
         return longest / min(math.ceil(longest / allowed), _MOST_STEPS)
 
     def force(self, ports: Sequence[str]) -> float:
-        """Return the magnitude of the largest initial force at some ports, N."""
+        """Return the magnitude of the largest initial force at the given ports, N."""
         return max(float(np.linalg.norm(self.forces[port])) for port in ports)
 
     def _lightest(self, ports: Sequence[str]) -> float:
-        """Return the largest acceleration between the points of some ports per force, 1/kg."""
+        """Return the largest relative acceleration that a unit force at the given ports causes, 1/kg."""
         order = [*self.forces]
         rows = [3 * order.index(port) + k for port in ports for k in range(3)]
         return float(np.linalg.eigvalsh(self.mobility[np.ix_(rows, rows)])[-1])
@@ -84,8 +85,8 @@ class PartsAtStart:
 
     Parameters
     ----------
-    fmus : FMUs of the parts by element
-    owner : element of each link
+    fmus : FMUs of the parts, by name of the SSP element
+    owner : name of the SSP element that contains each link, by link
     folder : folder into which the FMUs are unpacked
     """
 
@@ -103,8 +104,9 @@ class PartsAtStart:
             part.close()
 
     def motion(self, cut: Cut) -> dict[str, float]:
-        """Return initial positions, m, and velocities, m/s, of the ends of a force law, by name of
-        the law's input.
+        """Return initial positions, m, and velocities, m/s, of the ends of a force law.
+
+        Keys are the names of the force law's inputs.
         """
         return {
             f"{end}_{member}": self._outputs[self._owner[side.link]][f"{pair.port}.{member}"]
@@ -115,7 +117,7 @@ class PartsAtStart:
         }
 
     def act(self, cut: Cut, law: Path) -> None:
-        """Compute the initial force of a rope and apply it to the parts at both ends."""
+        """Compute the initial force of a rope, and apply this force to the parts at both ends."""
         part = FmuPart(cut.name, law, self._folder / cut.name)
         try:
             forces = _outputs(part, np.array([signal.start for signal in part.inputs]))
@@ -154,10 +156,12 @@ class PartsAtStart:
 def _ends(
     pairs: Sequence[PointPair], part: FmuPart, owner: Mapping[str, str]
 ) -> Iterator[tuple[int, float, int, int]]:
-    """Yield four numbers for each force component on a part at a pin.
+    """Yield four numbers for each force component that acts on a part at a pin.
 
-    They are the row of the acceleration difference, the sign of the part's acceleration in this row, the
-    index of the force among the inputs, and the index of the velocity among the outputs of the part.
+    - index of the component in the vector of relative accelerations of the pins,
+    - sign of the part's acceleration in the relative acceleration,
+    - index of the force among the inputs of the part,
+    - index of the velocity among the outputs of the part.
     """
     inputs, outputs = ({s.name: k for k, s in enumerate(signals)} for signals in (part.inputs, part.outputs))
     for k, pair in enumerate(pairs):
@@ -168,14 +172,13 @@ def _ends(
 
 
 def _outputs(part: FmuPart, inputs: Array) -> dict[str, float]:
-    """Return the outputs of an FMU in the initial state, by name."""
     part.start(0.0, inputs)
     part.begin()
     return {s.name: float(y) for s, y in zip(part.outputs, part.outputs_now(), strict=True)}
 
 
 def _slopes(part: FmuPart, inputs: Array) -> Array:
-    """Return the time derivatives of the outputs of an FMU in the initial state, for the given inputs."""
+    """Return the time derivatives of an FMU's outputs in the initial state, for given inputs."""
     part.start(0.0, inputs)
     part.begin()
     return part.slopes_now(np.zeros(len(inputs)))

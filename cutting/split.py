@@ -1,4 +1,4 @@
-"""Division of a machine into several FMUs: descriptions of its parts, and archives for co-simulation."""
+"""Division of a machine into parts: descriptions, FMUs, and archives for co-simulation."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from .modes import frequencies
 from .parts import MachinePart, Tables, parts_of
 from .pins import PartsAtStart
 
-_STEPS = 10  # communication steps per output step, for co-simulation programs without step control
-# Factor for the solver tolerance of the parts, which is smaller because stiff bushings amplify position errors.
+_STEPS = 10  # communication steps per output step, for SSP programs without step size control
+# Factor on the solver tolerance of the parts, because stiff bushings amplify position errors.
 _FINER = 1e-2
 _FINEST = 1e-12  # smallest solver tolerance of the parts
-_DEFLECTION = 1e-3  # largest deflection of a bushing by its initial force, relative to the mechanism's extent
-_JUMPING = ("acceleration", "effort", "load")  # quantities that jump with forces and are not compared
+_DEFLECTION = 1e-3  # limit of a bushing's deflection by the initial force, relative to the mechanism's extent
+_JUMPING = ("acceleration", "effort", "load")  # not compared, because they jump if a force jumps
 _EQUAL = ("coordinate", "point", "link", "line", "contact", "support", "element", "output", "filter")
 
 
@@ -47,7 +47,8 @@ class Split:
     descriptions
         Paths of the descriptions of the parts.
     bushings
-        Constants of the spring-dampers in the archive `bushing`, by the name of the cut.
+        Stiffness, damping and preload of the spring-dampers in the archive `bushing`, by name of the
+        cut.
     notes
         Sentences about entries of the whole machine that no part contains.
     """
@@ -63,7 +64,7 @@ class Split:
         return [*self.archives.values(), *self.descriptions]
 
     def lines(self) -> Iterator[str]:
-        """Yield sentences about the bushings and about entries that no part contains."""
+        """Yield sentences for the user about bushings, and about keys that no part contains."""
         for name, found in self.bushings.items():
             yield (
                 f"bushing at {name}: {found.stiffness:g} N/m and {found.damping:g} N·s/m in each direction; a"
@@ -111,7 +112,7 @@ def split(model: System, options: SplitOptions, source: str = "description") -> 
 
 
 class _Splitting:
-    """Construction of all FMUs and archives of one cut machine, in a folder for intermediate files."""
+    """Construction of the FMUs and archives of one machine, with a folder for intermediate files."""
 
     def __init__(
         self,
@@ -130,7 +131,7 @@ class _Splitting:
         self.notes: list[str] = []
 
     def archives(self, out: Path) -> tuple[dict[str, Path], dict[str, Bushing]]:
-        """Write the archives; return their paths by kind, and the constants of the bushings by cut."""
+        """Write the archives; return their paths by kind, and the bushings by name of the cut."""
         whole, name = self._folder / "whole.fmu", self._model.name
         model = self._builder.machine(self._whole(), whole)
         chain = model.chain
@@ -166,7 +167,7 @@ class _Splitting:
         return self._folder / f"law_{cut.name}.fmu"
 
     def _whole(self) -> Tables:
-        """Return the description of the whole machine, with one additional point per pin as an output."""
+        """Return the description of the uncut machine, with the point of each pin as an additional output."""
         tables = tables_of(self._model.chain)
         ends = {
             pair.port: {"link": pair.sides[0].link, "position": list(pair.sides[0].position)}
@@ -183,9 +184,9 @@ class _Splitting:
         return PartFmu(fmu, {"solver_tolerance": tolerance, **part.start})
 
     def _ropes(self, chain: Description, state: PartsAtStart) -> dict[str, Cut]:
-        """Build the FMUs of the ropes that are cut and apply their initial forces to the parts.
+        """Build the FMUs of the ropes that are cut, and apply the initial rope forces to the parts.
 
-        Returns the cuts by the names of the ropes.
+        The result contains the cuts by name of the rope.
         """
         found = {}
         for cut in self._cuts:
@@ -196,9 +197,9 @@ class _Splitting:
         return found
 
     def _bushings(self, state: PartsAtStart) -> tuple[dict[str, Bushing], float]:
-        """Return the constants of the spring-dampers that replace pins, by the name of the cut.
+        """Return the spring-dampers that replace the pins, by name of the cut, and the communication step.
 
-        The second result is the communication step that these constants permit, s.
+        The communication step, s, is short enough for these spring-dampers.
         """
         statics, options, step = state.statics(self._pins), self._options, self._step
         joints = {cut.name: [pair.port for pair in cut.pairs] for cut in self._pins}
@@ -214,7 +215,7 @@ class _Splitting:
         return found, step
 
     def _same(self, whole: Path, fmus: Mapping[str, PartFmu]) -> Iterator[tuple[str, str]]:
-        """Yield the outputs of parts and ropes, each with the equal output of the whole machine."""
+        """Yield each output of a part or rope, with the output of the uncut machine that has equal values."""
         signals = self._model.signals
         outputs = {v.name for v in read_fmu(whole).modelVariables if v.causality == "output"}
         for element, part in fmus.items():
@@ -232,13 +233,14 @@ class _Splitting:
 
 
 def _about_bushings(found: Mapping[str, Bushing], most: float, step: float, usual: float) -> Iterator[str]:
-    """Yield sentences about bushings that are soft or need a short communication step.
+    """Yield sentences about soft bushings, and about a communication step shortened for stiff bushings.
 
     Parameters
     ----------
-    found : constants of the bushings by name of the cut
-    most : largest deflection of a bushing without a sentence, m
-    step, usual : communication step of the archive with bushings and of the other archive, s
+    found : stiffness, damping and preload of the bushings, by name of the cut
+    most : deflection above which a bushing is reported, m
+    step : communication step of the archive with bushings, s
+    usual : communication step of the archive without bushings, s
     """
     share = f"{100 * _DEFLECTION:g} % of the mechanism's extent"
     if step < usual:
@@ -259,7 +261,7 @@ def _about_start(part: MachinePart) -> Iterator[str]:
 
 
 def _relocated(tables: Tables, folder: Path) -> Tables:
-    """Return the tables of a description with all file paths relative to another folder."""
+    """Return the tables of a description, with file paths relative to the folder."""
 
     def placed(key: str, value: Any) -> Any:
         if isinstance(value, dict):

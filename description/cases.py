@@ -1,4 +1,4 @@
-"""Changes of keys in the tables of a description, by a case or from Python."""
+"""New values for keys of a description, from one of its cases or from Python."""
 
 from __future__ import annotations
 
@@ -20,10 +20,7 @@ _LISTS = {key for key, field in Description.model_fields.items() if field.defaul
 
 
 def entries(data: Mapping[str, Any]) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the index and the table of each case in a file.
-
-    Entries that are not tables are skipped.
-    """
+    """Yield the index and the table of each case in a file; entries that are not tables are skipped."""
     cases = data.get("cases")
     for index, case in enumerate(cases if isinstance(cases, list) else ()):
         if isinstance(case, dict):
@@ -33,11 +30,12 @@ def entries(data: Mapping[str, Any]) -> Iterator[tuple[int, dict[str, Any]]]:
 def varied(
     data: dict[str, Any], settings: Any, where: str, problems_of: Callable[[dict[str, Any]], Sequence[Problem]]
 ) -> tuple[dict[str, Any], list[Problem]]:
-    """Return a copy of a description's tables with changed keys, and problems of keys that do not exist.
+    """Return a copy of a description's tables with new values of keys, and a problem for each unknown key.
 
-    A wildcard changes the key in members that have it, and adds it to those that accept it. If no member
-    accepts the key, it is added to all of them, so that the description is refused with the reasons.
-    Parameters and lookup tables are set before other keys, which may use them.
+    A wildcard `*` in a key selects all members of a list or table. Members that already have the key
+    get the new value. The key is added to other members only if they accept it. If no member accepts
+    the key, it is added to all, so that validation reports the reason. Parameters and lookup tables are
+    changed first, because other keys may use them.
 
     Parameters
     ----------
@@ -62,7 +60,7 @@ def varied(
 
 @dataclass(frozen=True)
 class _Place:
-    """Place of a dotted key in the tables of a description.
+    """Position of a dotted key in the tables of a description.
 
     Attributes
     ----------
@@ -80,14 +78,18 @@ class _Place:
 
     @property
     def may_be_left_out(self) -> bool:
-        """Whether a wildcard leads to the key and the member does not have the key yet."""
+        """Whether the key may be omitted: a wildcard selected the member, and the member lacks the key."""
         return bool(self.member) and not self.known
 
 
 def _changed(
     data: dict[str, Any], key: str, value: Any, problems_of: Callable[[dict[str, Any]], Sequence[Problem]]
 ) -> dict[str, Any]:
-    """Return tables with another value of one key; raise LookupError if the key has no place in the tables."""
+    """Return tables with a new value of one key.
+
+    If the tables cannot contain the key, LookupError is raised. For a wildcard, the key is added only
+    to those members that accept it.
+    """
     places = _places_of(data, key)
     changed = _assigned(data, places, value)
     if not any(place.may_be_left_out for place in places):
@@ -106,16 +108,16 @@ def _assigned(data: dict[str, Any], places: Sequence[_Place], value: Any) -> dic
 
 
 def _concerns(problems: Sequence[Problem], member: Location) -> bool:
-    """Whether a problem is located in a member of a list or table."""
+    """Whether a problem is located in the given member of a list or table."""
     place = re.compile(re.escape(dotted(member)) + r"(?![\w-])")
     return any(place.match(problem.where) for problem in problems)
 
 
 def flattened(changes: Mapping[str, Any], target: Any) -> dict[str, Any]:
-    """Return nested changes as dotted keys.
+    """Return nested changes as new values by dotted key.
 
-    A table changes keys of an existing table; any other value replaces the existing value. Arrays and
-    numbers of NumPy become lists and numbers of Python.
+    A mapping changes single keys of an existing table; any other value replaces the existing value.
+    NumPy arrays and numbers become Python lists and numbers.
     """
     found: dict[str, Any] = {}
     for key, value in changes.items():
@@ -128,7 +130,6 @@ def flattened(changes: Mapping[str, Any], target: Any) -> dict[str, Any]:
 
 
 def _member(target: Any, key: str) -> Any:
-    """Return the table or list at a key, or None if the key does not exist."""
     if isinstance(target, dict):
         return target.get(key)
     return next((item for item in target if _has_name(item) and item["name"] == key), None)
@@ -143,7 +144,7 @@ def _plain(value: Any) -> Any:
 
 
 def _assign(target: Any, path: Location, value: Any) -> None:
-    """Set the value at a path; tables that do not exist are added, and so is a named member of a list."""
+    """Set the value at a path; missing tables and a missing named list member are created."""
     *above, last = path
     for depth, key in enumerate(above):
         new: Any = [] if depth == 0 and key in _LISTS else {}
@@ -153,15 +154,16 @@ def _assign(target: Any, path: Location, value: Any) -> None:
             raise LookupError(_no_key(target, last))
         target.append({"name": last} | copy.deepcopy(value))
     elif _is_number(value) and _has_value(target, last):
-        target[last]["value"] = value  # the unit and bounds of a parameter stay
+        target[last]["value"] = value  # unit and bounds of the parameter are kept
     else:
         target[last] = copy.deepcopy(value)
 
 
 def _places_of(data: dict[str, Any], key: str) -> list[_Place]:
-    """Return the places of a dotted key in the tables of a description.
+    """Return all positions of a dotted key in the tables of a description.
 
-    A parameter's name alone is a valid key of the parameter. Raises LookupError if there is no place.
+    The name of a parameter may be given without `parameters.`. If there is no position, LookupError is
+    raised.
     """
     keys = key.split(".")
     parameters = data.get("parameters")
@@ -172,9 +174,9 @@ def _places_of(data: dict[str, Any], key: str) -> list[_Place]:
 
 
 def _places(target: Any, keys: Sequence[str], found: _Place) -> Iterator[_Place]:
-    """Yield all places in the tables to which the remaining parts of a dotted key lead.
+    """Yield all positions to which the keys `keys` lead, beginning at the table or list `target`.
 
-    Each part is the key of a table, the name or index of a list's member, or `*` for all members.
+    Each key is the key of a table, the name or index of a list member, or `*` for all members.
     """
     if not keys:
         yield found
@@ -192,7 +194,7 @@ def _places(target: Any, keys: Sequence[str], found: _Place) -> Iterator[_Place]
 
 
 def _places_in_members(target: Any, keys: Sequence[str], found: _Place) -> Iterator[_Place]:
-    """Yield the places of a key in those members that have a place for it; raise LookupError without any."""
+    """Yield the positions of a key in all members that can contain it; LookupError if there are none."""
     places, errors = list[_Place](), list[LookupError]()
     for index in dict.fromkeys(_indices(target).values()):
         path = (*found.path, index)
@@ -213,13 +215,13 @@ def _index(target: Any, key: str) -> int | str:
 
 
 def _no_key(target: Any, key: str) -> str:
-    """Return the message for a missing key, with the names of a list's members if they have any."""
+    """Return the message for an unknown key, with the known keys, or with the names of list members."""
     found = _indices(target)
     return unknown("key", key, [name for name in found if not name.isdigit()] or found)
 
 
 def _indices(target: Any) -> dict[str, int | str]:
-    """Return the members of a table or list by the keys that select them."""
+    """Return the members of a table or list: key or index of each member, by key, name and index."""
     if isinstance(target, dict):
         return {key: key for key in target}
     items = target if isinstance(target, list) else []

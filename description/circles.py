@@ -1,4 +1,4 @@
-"""Detection of algebraic loops between forces whose expressions depend on each other."""
+"""Detection of algebraic loops: forces whose expressions depend on each other."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ def problems(draft: Draft, names: References) -> Iterator[Problem]:
 
 
 def _circle(waiting: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the forces of one algebraic loop, with the first force repeated at the end.
+    """Return the forces of one algebraic loop, in the order of their dependence.
 
-    Each force depends on the next one.
+    The first force is repeated at the end.
     """
     try:
         TopologicalSorter(
             {name: [x for x in others if x in waiting] for name, others in waiting.items()}
         ).prepare()
     except CycleError as error:
-        found: list[str] = error.args[1][::-1]  # reversed: graphlib lists a force before its dependants
+        found: list[str] = error.args[1][::-1]  # reversed: graphlib lists a force before those that depend on it
         return found
     return []

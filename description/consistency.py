@@ -1,4 +1,4 @@
-"""Checks between the parts of a description: unknown names, cycles and name clashes."""
+"""Checks of a description as a whole: unknown names, cycles of parents and name clashes."""
 
 from __future__ import annotations
 
@@ -48,7 +48,8 @@ def problems_of(draft: Draft) -> list[Problem]:
 def constraint_rows(chain: Description) -> list[str]:
     """Return the names of all constraint equations of a description.
 
-    The order is: programmed constraints, motions, knife edges, closures, and six for a rigid base.
+    The order is: programmed constraints, motions, knife edges, closures, and six equations of a rigid
+    base.
     """
     programmed = [row for entry in chain.tasks for row in entry.rows]
     edges = [row for edge in chain.nonholonomic for row in edge.rows]
@@ -57,8 +58,9 @@ def constraint_rows(chain: Description) -> list[str]:
 
 
 def _known(what: str, named: Iterable[tuple[str, str]], known: Sequence[str]) -> Iterator[Problem]:
-    """Yield a problem for each unknown name; `named` contains pairs of the key path and the name
-    used there.
+    """Yield a problem for each unknown name.
+
+    The argument `named` contains pairs: path of the key, and the name that is its value.
     """
     return (Problem(where, unknown(what, name, known)) for where, name in named if name not in known)
 
@@ -72,7 +74,7 @@ def _clashes(draft: Draft, names: References) -> Iterator[Problem]:
     for key in ("links", "closures", "forces", "lines", "contacts", *ELEMENTS, "cases"):
         yield from _repeated(draft.names(key))
     yield from _folded(draft.names("cases"))
-    # If several closures have the same name, which is reported already, only the first one is considered.
+    # Duplicate names are reported elsewhere; here, the first closure of each name is sufficient.
     closures = {entry.name: (where, entry) for where, entry in reversed([*draft.entries("closures")])}
     tasks = [entry for key in ("programmed", "motions", "nonholonomic") for entry in draft.entries(key)]
     entries = [*tasks, *reversed(closures.values())]
@@ -95,8 +97,9 @@ def _repeated(named: Iterable[tuple[str, str]]) -> Iterator[Problem]:
 
 
 def _folded(named: Iterable[tuple[str, str]]) -> Iterator[Problem]:
-    """Yield a problem for each pair of names that differ only in upper and lower case, which some
-    file systems do not distinguish.
+    """Yield a problem for each pair of names that differ only in upper and lower case.
+
+    Names become folders, and some file systems ignore case.
     """
     first: dict[str, tuple[str, str]] = {}
     for where, name in named:
@@ -109,7 +112,7 @@ def _folded(named: Iterable[tuple[str, str]]) -> Iterator[Problem]:
 def _parents(draft: Draft, names: References) -> Iterator[Problem]:
     """Yield a problem for each unknown parent and for each cycle of parents.
 
-    Links that also have other faults are included.
+    Links with faults in other keys are checked as well.
     """
     called = dict(draft.names("links"))
     texts = draft.texts("links", "parent")
@@ -128,7 +131,7 @@ def _parents(draft: Draft, names: References) -> Iterator[Problem]:
 
 
 def _cycle(name: str, parents: Mapping[str, str]) -> list[str]:
-    """Return the links of a cycle of parents that contains a link, or an empty list."""
+    """Return the cycle of parents that contains the link `name`; empty if there is none."""
     seen, parent = [name], parents[name]
     while parent in parents and parent not in seen:
         seen.append(parent)
@@ -170,8 +173,9 @@ def _motions(draft: Draft, names: References) -> Iterator[Problem]:
 
 
 def _at_rest(motion: Motion, where: str, names: References) -> Iterator[Problem]:
-    """Yield a problem for each driven joint that has an initial velocity although its input filter
-    starts at rest.
+    """Yield a problem for a driven joint with an input filter if its initial velocity is not zero.
+
+    The filter has zero velocity initially.
     """
     owner, _, key = motion.joint.partition(".")
     if not motion.input or owner not in names.links:
@@ -214,7 +218,7 @@ def _with_axes(point: str, where: str, names: References) -> Iterator[Problem]:
 
 
 def _of_faulty(key: str, part: str, draft: Draft, names: References) -> Iterator[Problem]:
-    """Yield problems in the expressions of list members that also have faults in other keys."""
+    """Yield problems of expressions in list members that were rejected because of other keys."""
     sound = {where for where, _ in draft.entries(key)}
     for where, text in draft.texts(key, part):
         if where.removesuffix(f".{part}") not in sound:
@@ -270,7 +274,7 @@ def _expression(
     order
         Highest order of time derivatives that the expression may use.
     continuous
-        Order of the highest derivative of lookup tables that has to be continuous.
+        Order of the highest time derivative that must be continuous in lookup tables.
     kinematic
         Whether the expression prescribes a motion, so that forces are inadmissible.
     own
@@ -320,9 +324,9 @@ def _forces(draft: Draft, names: References) -> Iterator[Problem]:
 
 
 def _elements(draft: Draft, names: References) -> Iterator[Problem]:
-    """Yield a problem for each unknown point, joint or name in the tables of force elements.
+    """Yield a problem for each unknown point, joint or name in a table of a force element.
 
-    The package `laws` defines these force elements.
+    Only force elements that are defined in the package `laws` are checked.
     """
     for key, table in ELEMENTS.items():
         for part, reference in table.marked(Reference).items():
@@ -348,10 +352,10 @@ def _lines(draft: Draft, names: References) -> Iterator[Problem]:
 
 
 def _ambiguous(text: str, where: str, names: References) -> Iterator[Problem]:
-    """Yield a problem if the expression of a two-point force element uses an ambiguous name.
+    """Yield a problem if the force expression of a two-point force element uses an ambiguous name.
 
-    The names `length` and `rate` mean the length of the element and its rate. Neither may also be the
-    name of a parameter.
+    In this expression, `length` and `rate` are the length of the element and its time derivative. A
+    parameter must not have one of these names.
     """
     for name in OWN_NAMES:
         if name in names.parameters and name in names_in(text):
@@ -425,14 +429,13 @@ def _listed_name(key: str, name: str, where: str, draft: Draft, names: Reference
         yield from _force_joint(name, where, names)
     elif key == "redundant":
         rows = constraint_rows(draft.chain)
-        if name not in rows and not draft.faulty:  # faulty parts may define further constraints
+        if name not in rows and not draft.faulty:  # constraints in faulty tables are unknown
             yield Problem(where, unknown("constraint row", name, rows))
     elif name not in names.coordinates and name.partition(".")[0] not in names.faulty:
         yield Problem(where, unknown("coordinate", name, names.coordinates))
 
 
 def _listed(choice: str | tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names in a list, or an empty tuple for a keyword such as `all`."""
     return () if isinstance(choice, str) else choice
 
 
@@ -443,10 +446,10 @@ def _whole(chain: Description, names: References) -> Iterator[Problem]:
         return
     dependent, redundant = chain.constraints.dependent, chain.constraints.redundant
     rows, listed = len(constraint_rows(chain)) - len(_listed(redundant)), len(_listed(dependent))
-    # Redundant constraint equations are found later. They need no dependent coordinates.
+    # If redundant equations are determined later, fewer dependent coordinates may be listed.
     wrong = listed > rows or (listed < rows and not isinstance(redundant, str))
     if dependent != "auto" and wrong:
         where = "constraints.dependent"
         yield Problem(
-            where, f"expected one coordinate per independent constraint row, {rows} in all, got {listed}"
+            where, f"expected one coordinate per independent constraint equation, {rows} in all, got {listed}"
         )

@@ -1,4 +1,4 @@
-"""All contents of a description, by which two descriptions are distinguished."""
+"""Complete contents of a description, for checking whether two descriptions are equal."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from .tables.chain import Description
 
 
 def contents(chain: Description) -> dict[str, Any]:
-    """Return the keys of a description as they are written, and as numbers with the points of all lookup tables.
+    """Return all keys of a description with their values as written and as numbers.
 
-    Descriptions with equal contents have equal equations, initial states and simulations. The points are
-    those that were read together with the description, whatever their files contain now.
+    Lookup tables are included as points. If two descriptions have equal contents, they have equal
+    equations, initial states and simulations. The points are those that were read with the description,
+    even if the files have changed since.
     """
     return {"written": tables_of(chain), "numbers": plain(chain)}

@@ -1,4 +1,4 @@
-"""Valid parts of a description with faults, so that the parts can be checked against each other."""
+"""Valid parts of a faulty description, which can be checked although other parts have faults."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .tables.chain import Description
 from .tables.parameter import values
 
 Location = tuple[int | str, ...]
-# Keys of tables and arrays whose members are checked separately, such as links and points.
+# Keys of tables and arrays in which each member is validated on its own, such as links and points.
 _WITH_MEMBERS = {key for key, field in Description.model_fields.items() if field.default in ((), {})}
 
 
@@ -43,9 +43,7 @@ class Draft:
         return [(f"{key}[{i}]", entry) for i, entry in zip(kept, getattr(self.chain, key), strict=True)]
 
     def names(self, key: str) -> list[tuple[str, str]]:
-        """Return the names of all members of a list or table, also of faulty ones, each with its
-        key path.
-        """
+        """Return the names of all members of a list or table, including faulty members, with key paths."""
         items = self.data.get(key, ())
         if isinstance(items, dict):
             return [(f"{key}.{name}", name) for name in items]
@@ -53,9 +51,7 @@ class Draft:
         return [(f"{key}[{i}]", name) for i, name in named if isinstance(name, str)]
 
     def texts(self, key: str, *path: str) -> list[tuple[str, str]]:
-        """Return the strings at a key of all members of a list or table, also of faulty ones, with
-        key paths.
-        """
+        """Return the strings at a key of all members of a list or table, including faulty ones, with paths."""
         items = self.data.get(key, ())
         members = items.items() if isinstance(items, dict) else enumerate(items)
         found = [(messages.dotted([key, name, *path]), _inside(member, path)) for name, member in members]
@@ -63,7 +59,6 @@ class Draft:
 
 
 def _inside(value: Any, path: Location) -> Any:
-    """Return the value at a path of keys, or None if a key is missing."""
     for key in path:
         value = value.get(key) if isinstance(value, dict) else None
     return value
@@ -72,9 +67,10 @@ def _inside(value: Any, path: Location) -> Any:
 def draft(data: dict[str, Any]) -> tuple[Draft | None, list[Problem]]:
     """Return the valid parts of a file's tables and the problems of the other parts.
 
-    The first result is None if a list or table such as `links` is faulty as a whole.
+    If a list or table such as `links` is invalid as a whole, for example missing, the first result is
+    None.
     """
-    with known_parameters(values(data.get("parameters"))):  # all parameters of the file, also faulty ones
+    with known_parameters(values(data.get("parameters"))):  # includes parameters that are faulty
         return _draft(data)
 
 
@@ -90,8 +86,9 @@ def _draft(data: dict[str, Any]) -> tuple[Draft | None, list[Problem]]:
 
 
 def _part(location: Location) -> Location:
-    """Return the key path of the smallest part of a file that contains a location: a member of a
-    list, or a top-level key.
+    """Return the key path of the part of a file that contains a location.
+
+    A part is a top-level key, or a member of a list such as `links`.
     """
     return location[:2] if location[0] in _WITH_MEMBERS else location[:1]
 

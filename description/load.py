@@ -1,7 +1,4 @@
-"""Reader of description files:
-
-TOML file to validated description, with all problems reported at once.
-"""
+"""Reading of a description file in TOML format, with a report of all problems at once."""
 
 from __future__ import annotations
 
@@ -20,14 +17,14 @@ from .messages import named
 from .tables.chain import Description
 from .uses import misspelled
 
-_LARGEST = 1_000_000  # maximum size of a description file in bytes; a thousand links need far less
-_DEEPEST = 20  # maximum nesting of tables and arrays; a pseudo_inertia has level 4
+_LARGEST = 1_000_000  # maximum size of a description file in bytes; a file with a thousand links is much smaller
+_DEEPEST = 20  # maximum nesting of tables and arrays; the deepest key, `pseudo_inertia`, has level 4
 
 
 def load(path: Path | str, case: str | None = None, changes: Mapping[str, Any] | None = None) -> Description:
     """Read and check a description file, apply one of its cases, then change keys.
 
-    Faults of other cases are not errors; see `faulty_cases`.
+    Faults in other cases raise no error; see `faulty_cases`.
 
     Parameters
     ----------
@@ -53,10 +50,10 @@ def load(path: Path | str, case: str | None = None, changes: Mapping[str, Any] |
 
 
 def read(path: Path | str) -> dict[str, Any]:
-    """Return the tables of a description file without any checks, with file paths relative to the
-    working folder.
+    """Return the tables of a description file without validation.
 
-    Raises DescriptionError if the file is not valid TOML.
+    File paths are converted to paths relative to the working folder. If the file is not valid TOML,
+    DescriptionError is raised.
     """
     text = read_text(Path(path), _LARGEST)
     try:
@@ -101,7 +98,10 @@ def from_data(
 
 
 def _faulty(data: dict[str, Any], known: Sequence[Problem]) -> Iterator[tuple[str, list[Problem]]]:
-    """Yield name and problems of each faulty case, without the known problems of the description itself."""
+    """Yield name and problems of each faulty case.
+
+    Problems that the description has without the case are omitted.
+    """
     for index, entry in cases.entries(data):
         _, _, problems = _variant(data, entry.get("set"), f"cases[{index}].set", "leads", known)
         if problems:
@@ -111,9 +111,9 @@ def _faulty(data: dict[str, Any], known: Sequence[Problem]) -> Iterator[tuple[st
 def _variant(
     tables: dict[str, Any], settings: Any, where: str, leads: str, known: Sequence[Problem] = ()
 ) -> tuple[Description | None, dict[str, Any], list[Problem]]:
-    """Return the description with changed keys, its tables, and all problems.
+    """Return the description with changed keys, its tables, and the problems that the changes cause.
 
-    Known problems are omitted.
+    The description is None if it is invalid.
     """
     varied, problems = cases.varied(tables, settings, where, lambda changed: _validate(changed)[1])
     variant, consequences = _validate(varied)
@@ -151,7 +151,6 @@ def _with_paths(data: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def _is_deeper(value: Any, levels: int) -> bool:
-    """Whether tables and arrays are nested in more than the given number of levels."""
     if not isinstance(value, dict | list):
         return False
     members = value.values() if isinstance(value, dict) else value
@@ -159,7 +158,6 @@ def _is_deeper(value: Any, levels: int) -> bool:
 
 
 def _validate(data: dict[str, Any]) -> tuple[Description | None, list[Problem]]:
-    """Return the description, or None if it is invalid, and all problems."""
     sound, problems = draft(data)
     if sound is not None:
         problems += problems_of(sound)

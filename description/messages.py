@@ -38,14 +38,14 @@ _REMOVED = {
 
 
 def problems(error: ValidationError, data: Mapping[str, Any]) -> list[Problem]:
-    """Return the problems of a file's tables in the order of the keys, without repetition."""
+    """Return the problems of a file's tables in the order of the keys, without duplicates."""
     details = error.errors(include_url=False)
     found = [_problem(detail, details, data) for detail in details if not _follows(detail)]
     return list(dict.fromkeys(found))
 
 
 def named(problem: Problem, data: Mapping[str, Any]) -> Problem:
-    """Return a problem with the name of the list member in its location: `links[3].mass (boom)`."""
+    """Return a problem whose location includes the name of the list member: `links[3].mass (boom)`."""
     place = re.match(r"(\w+)\[(\d+)\]", problem.where)
     entry = data[place[1]][int(place[2])] if place else None
     name = entry.get("name") if isinstance(entry, dict) else None
@@ -55,7 +55,7 @@ def named(problem: Problem, data: Mapping[str, Any]) -> Problem:
 
 
 def _follows(detail: ErrorDetails) -> bool:
-    """Whether an array counts as too short only because some of its members are invalid."""
+    """Whether an array is reported as too short although it has enough members, because some are invalid."""
     return detail["type"] == "too_short" and len(detail["input"]) >= detail["ctx"]["min_length"]
 
 
@@ -92,8 +92,9 @@ def _message(detail: ErrorDetails) -> str:
 
 
 def _real_keys(detail: ErrorDetails, data: Any) -> list[int | str]:
-    """Return the part of pydantic's error location that exists in the file; pydantic adds names of
-    union members.
+    """Return the part of an error location that exists in the file.
+
+    Locations in pydantic also contain the names of union members.
     """
     keys: list[int | str] = []
     for key in detail["loc"]:
@@ -120,7 +121,7 @@ def dotted(keys: Sequence[int | str]) -> str:
 def _shown(value: Any) -> str:
     try:
         text = repr(value)
-    except ValueError:  # Python raises an error for the text of an integer with thousands of digits.
+    except ValueError:  # repr() of an integer with thousands of digits raises an error.
         return "a number of thousands of digits"
     return text if len(text) <= 60 else text[:57] + "..."
 
@@ -143,7 +144,6 @@ def _has_tag(part: type[Part], tag: int | str) -> bool:
 
 
 def _parts(annotation: Any) -> Iterator[type[Part]]:
-    """Yield the table classes in the type annotation of a field."""
     if isinstance(annotation, type) and issubclass(annotation, Part):
         yield annotation
     for argument in get_args(annotation):

@@ -1,4 +1,4 @@
-"""Validated description as plain tables, for the independent Python solver."""
+"""Validated description as plain dictionaries and lists, for the independent Python solver."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from .tables.table import Table
 def plain(chain: Description) -> dict[str, Any]:
     """Return a description as nested dictionaries and lists.
 
-    Expressions of parameters are replaced by their values, and parameters by numbers. Lookup tables have
-    their points `time`, s, and `value`. Nothing else is computed.
+    Expressions of parameters are replaced by numbers. Lookup tables contain their points: `time`, s,
+    and `value`. All other values are unchanged.
     """
     tables = {name: _lookup(table) for name, table in chain.tables.items()}
     found: dict[str, Any] = _plain(chain)

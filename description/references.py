@@ -1,4 +1,4 @@
-"""Names that other parts of a description may refer to."""
+"""All names of a description that its expressions and tables may use."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _COSINES = tuple(f"R{i}{j}" for i in "123" for j in "123")
 class References:
     """All names that a description defines.
 
-    Names of faulty parts count as known, because the faults of these parts are reported already.
+    Names defined in faulty tables count as known, because only the fault itself should be reported.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class References:
         self._accelerations = dict.fromkeys(self._second_rates())
 
     def _measured(self, draft: Draft) -> Iterator[tuple[str, str]]:
-        """Yield the name in expressions and the name in equations of each measured quantity."""
+        """Yield two names of each measured quantity: the name in expressions and the name in equations."""
         for kind in ("line", "contact"):
             for _, name in draft.names(f"{kind}s"):
                 yield from spelled(kind, name).items()
@@ -77,7 +77,7 @@ class References:
         yield from self.measured
 
     def _moving(self) -> Iterator[str]:
-        """Yield the quantities whose time derivatives have names with the suffix `_dot`."""
+        """Yield the quantities that have a time derivative, whose name ends in `_dot`."""
         yield from (f"{point}.{cosine}" for point in self.framed for cosine in _COSINES)
         yield from self.coordinates
 
@@ -114,7 +114,7 @@ class References:
 
 
 def axes_for(point: str) -> str:
-    """Return the advice in an error message about a point without axes of its own."""
+    """Return advice for error messages: how a point gets axes of its own."""
     return f"give points.{point} an rpy ([0.0, 0.0, 0.0]: axes of its link)"
 
 
@@ -123,17 +123,14 @@ def _has_axes(point: Any) -> bool:
 
 
 def _by_law(draft: Draft) -> Iterator[tuple[str, str]]:
-    """Yield the name in expressions and the name in equations of each published quantity.
-
-    The quantities are those of force elements that the package `laws` defines.
-    """
+    """Yield two names of each quantity of a force element in `laws`: in expressions and in equations."""
     for key, table in ELEMENTS.items():
         for _, name in draft.names(key):
             yield from table.spelled(name).items()
 
 
 def _one_sided(base: Any) -> Iterator[str]:
-    """Yield the names of unilateral supports in a table that may have faults."""
+    """Yield the names of unilateral supports; the table may have faults."""
     supports = base.get("supports") if isinstance(base, dict) else None
     for i, support in enumerate(supports if isinstance(supports, list) else (), start=1):
         if isinstance(support, dict) and support.get("one_sided") is True:

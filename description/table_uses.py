@@ -1,4 +1,4 @@
-"""Checks of lookup tables: of their files, and of their use in expressions."""
+"""Checks of lookup tables: files, and use in expressions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .draft import Draft
 from .messages import dotted
 from .tables.table import Table
 
-_ROUNDING = 1e-9  # rounding error of times, relative to the time span of the table
+_ROUNDING = 1e-9  # times may exceed the table by this fraction of its time span, because of rounding
 
 
 def file_problems(draft: Draft) -> Iterator[Problem]:
@@ -34,7 +34,7 @@ def use_problems(tree: Expr, where: str, draft: Draft, *, continuous: int) -> It
     draft
         Valid parts of the description.
     continuous
-        Order of the highest derivative that has to be continuous.
+        Order of the highest time derivative that must be continuous.
     """
     known = [name for _, name in draft.names("tables")]
     for use in expressions.tables(tree):
@@ -69,7 +69,7 @@ def _fits(use: Expr, where: str, table: Table, draft: Draft, continuous: int) ->
 
 
 def _lacks(table: Table, continuous: int) -> str:
-    """Return the words for a derivative that must be continuous and is not, with the interpolations that fit."""
+    """Return the reason why a lookup table is not smooth enough, and the interpolation to choose."""
     if continuous == 1:
         text = "a rest length or a constraint on velocities or accelerations needs a continuous slope"
         return f'{text}; set interpolation = "pchip" or "cubic"'

@@ -1,4 +1,4 @@
-"""Parameters and lookup tables that a description uses, and unused ones."""
+"""Detection of parameters and lookup tables that a description defines but does not use."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from .tables.chain import Description
 _OPEN = {
     "parameters": "parameter",
     "tables": "table",
-}  # tables with entries that the user names, and the word for an entry in messages
+}  # tables whose keys are chosen by the user, and the word for such a key in messages
 
 
 def unused(chain: Description) -> dict[str, tuple[str, ...]]:
-    """Return the parameters and lookup tables that neither the description nor a case of it uses.
+    """Return the parameters and lookup tables that neither the description nor one of its cases uses.
 
     Parameters
     ----------
@@ -51,7 +51,9 @@ def used_names(chain: Description) -> dict[str, set[str]]:
 
 
 def misspelled(before: Mapping[str, Any], after: Description, where: str) -> Iterator[Problem]:
-    """Yield a problem for each parameter or lookup table that a change adds and nothing uses.
+    """Yield a problem for each parameter or lookup table that a change adds but nothing uses.
+
+    The name is then probably misspelled.
 
     Parameters
     ----------
@@ -65,7 +67,7 @@ def misspelled(before: Mapping[str, Any], after: Description, where: str) -> Ite
     Yields
     ------
     Problem
-        Message with the most similar name of the file.
+        Message with the most similar name in the file.
     """
     used = used_names(after)
     for key, what in _OPEN.items():
@@ -76,7 +78,7 @@ def misspelled(before: Mapping[str, Any], after: Description, where: str) -> Ite
 
 
 def _numbers(part: Any) -> Iterator[Expr]:
-    """Yield the expressions of parameters that a description has in place of numbers."""
+    """Yield all expressions of parameters that a description contains in place of numbers."""
     if isinstance(part, ParametricNumber):
         yield part.expression
     elif isinstance(part, BaseModel):
@@ -102,7 +104,7 @@ def _expressions(chain: Description) -> Iterator[str | float]:
 
 
 def _words(value: Any) -> Iterator[str]:
-    """Yield the words of all strings in a value of a case."""
+    """Yield the words in all strings of a value that a case sets."""
     if isinstance(value, str):
         yield from re.findall(r"\w+", value)
     elif isinstance(value, dict):

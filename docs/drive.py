@@ -1,8 +1,7 @@
-"""Generator of interactive pages: `python docs/drive.py` writes five examples that visitors of the
-site can control.
+"""Generator of interactive pages: `python docs/drive.py` writes five examples for the web site.
 
-The pages `docs/machines/*.html` have about 5 MB and are not in the repository; `mkdocs build` copies
-them to the site.
+Each page `docs/machines/*.html` simulates a mechanism in the browser. The pages have about 5 MB and
+are not in the repository. If they exist, `mkdocs build` includes them in the site.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Equations of the site: LaTeX of a page becomes MathML when the site is built, so that they need no network."""
+"""Equations of the web site: LaTeX is converted to MathML during the build.
+
+Browsers therefore show equations without loading a script from the network.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ _EQUATION = re.compile(r'<(span|div) class="arithmatex">\\([(\[])(.*?)\\[)\]]</\
 
 
 def on_page_content(content: str, **_: object) -> str:
-    """Replace the LaTeX that `pymdownx.arithmatex` has marked."""
+    """Replace the LaTeX formulas in the HTML of a page by MathML; `pymdownx.arithmatex` has marked them."""
     return _EQUATION.sub(_mathml, content)
 
 

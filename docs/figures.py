@@ -1,4 +1,4 @@
-"""Line drawings of the explanations: `python docs/figures.py` writes four files into `docs/pictures`."""
+"""Drawings for the explanation pages: `python docs/figures.py` writes four files into `docs/pictures`."""
 
 from __future__ import annotations
 
@@ -37,9 +37,7 @@ def draw_frame() -> None:
 
 
 def draw_beam() -> None:
-    """Draw a beam of four elements: half elements at its ends, and springs and dampers between the
-    elements.
-    """
+    """Draw a beam as four rigid elements, half as long at both ends, with springs and dampers in between."""
     figure, axes = _sheet(7.5, 2.6)
     length, count = 6.0, 4
     spacing = length / (count - 1)
@@ -60,7 +58,7 @@ def draw_beam() -> None:
 
 
 def draw_contact() -> None:
-    """Draw a contact: a point of a link below a plane, its depth, and the forces on the point."""
+    """Draw a contact: a point of a link below a plane, the penetration depth, and the forces."""
     figure, axes = _sheet(6.0, 3.4)
     axes.plot([0.2, 5.6], [1.0, 1.0], color=INK, lw=1.8)
     for x in np.arange(0.3, 5.6, 0.25):
@@ -83,7 +81,7 @@ def draw_contact() -> None:
 
 
 def draw_pipeline() -> None:
-    """Draw the processing steps that lead from the description to the verdict."""
+    """Draw the processing steps from the description to the verdict of a run."""
     figure, axes = _sheet(9.0, 3.6)
     boxes = {
         "description\nTOML": (0.0, 1.5),

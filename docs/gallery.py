@@ -1,5 +1,6 @@
-"""Pictures of all examples at their initial state, and of a sweep: `python docs/gallery.py` writes the
-files `docs/gallery/*.png`.
+"""Pictures of all examples in the initial state, and of one sweep.
+
+The command `python docs/gallery.py` writes the files `docs/gallery/*.png`.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ COLOURS = 64
 
 
 def draw(example: Path) -> None:
-    """Draw an example and save the picture with few colours, as a small file."""
+    """Draw an example and save the picture; few colours keep the file small."""
     with TemporaryDirectory() as folder:
         gp.load(example).draw(folder)
         _save(Path(folder) / "drawing.png", example.stem)
@@ -40,7 +41,6 @@ def draw_sweep() -> None:
 def _save(
     path: Path, name: str, colours: int = COLOURS, method: Image.Quantize = Image.Quantize.MEDIANCUT
 ) -> None:
-    """Save a picture in the gallery with few colours."""
     with Image.open(path) as picture:
         flat = picture.convert("RGB")
     flat.thumbnail((WIDTH, WIDTH))

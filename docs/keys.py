@@ -34,7 +34,7 @@ def page() -> str:
 def _sections(table: Schema, tables: dict[str, Schema], path: str, done: set[str]) -> Iterator[str]:
     """Yield the sections of all tables that are nested below a table.
 
-    A table that occurs several times is described only at its first occurrence.
+    If a table occurs several times, only the first occurrence is described.
     """
     for key, value in table["properties"].items():
         for name, heading in _tables_of(value, f"{path}{key}"):
@@ -45,9 +45,7 @@ def _sections(table: Schema, tables: dict[str, Schema], path: str, done: set[str
 
 
 def _tables_of(value: Schema, path: str) -> Iterator[tuple[str, str]]:
-    """Yield the name of each table that the value of a key may contain, with the heading of the
-    table in TOML.
-    """
+    """Yield name and TOML heading of each table that the value of a key may contain."""
     if "$ref" in value:
         yield _name(value), f"[{path}]"
     for choice in (*value.get("anyOf", ()), *value.get("oneOf", ())):
@@ -63,7 +61,7 @@ def _section(heading: str, table: Schema, tables: dict[str, Schema], name: str =
     yield from (f"## {heading}{anchor}", "", table["description"], "")
     yield from ("| key | value | default | meaning |", "|---|---|---|---|")
     for key, value in table["properties"].items():
-        # pydantic omits the description of a key if it equals the description of the key's table
+        # if a key and its table have equal descriptions, pydantic omits that of the key
         meaning = value.get("description") or tables[_name(value)]["description"]
         default = "required" if key in table.get("required", ()) else _default(value)
         yield f"| `{key}` | {_value(value)} | {default} | {_cell(meaning)} |"

@@ -1,5 +1,6 @@
-"""Parameter lists of the API reference: each field of an options record is listed as a separate
-parameter.
+"""Parameter lists of the API reference.
+
+If a function takes an options class, each field of the class is listed as a separate parameter.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ _MODULES = re.compile(r"\b(?:[a-z]\w*\.)+")
 
 
 class OptionFields(griffe.Extension):
-    """Extension that documents functions with the decorator `taking` as callers use them.
+    """Extension that documents the options of functions with the decorator `taking` as parameters.
 
-    mkdocstrings reads the source code, in which such a function has one parameter for all options. A
-    caller passes the options as separate arguments. The extension therefore takes the parameters and
-    the docstring from the imported function.
+    In the source code, which mkdocstrings reads, such a function has a single parameter for all
+    options. Callers pass each option as a separate argument. Parameters and docstring are therefore
+    taken from the imported function.
     """
 
     def on_function(self, *, func: griffe.Function, **others: Any) -> None:

@@ -28,12 +28,12 @@ Array = NDArray[np.float64]
 FOLDER = Path(__file__).with_name("pictures")
 COLOURS = ("#c0392b", "#1e8449", "#1f618d")  # colours of the x, y and z axes
 GREY, INK, BLUE = "#9aa2ad", "#1f2733", "#0072b2"
-ANGLE, LENGTH = np.deg2rad(30.0), 0.55  # size of a drawn rotation, rad, and translation, in axis lengths
+ANGLE, LENGTH = np.deg2rad(30.0), 0.55  # drawn motions: rotation, rad, and translation, in axis lengths
 STYLE = {"svg.hashsalt": "gpmelica", "font.family": "sans-serif", "font.size": 12, "text.color": INK}
 
 
 def draw_joint(kind: str) -> None:
-    """Draw the elementary motions of a joint in their order, one panel per motion."""
+    """Draw the elementary motions of a joint type one after another, one panel per motion."""
     motions = JOINT_TYPES[kind]
     columns = min(len(motions), 3)
     figure, panels = _panels(-(-len(motions) // columns), columns)
@@ -73,7 +73,7 @@ def draw_path() -> None:
 
 
 def draw_profiles() -> None:
-    """Plot reference runs of a point that moves around a corner with three different path profiles."""
+    """Plot simulations of a point that moves around a corner with three different path profiles."""
     kinds = {
         "quintic": {},
         "quintic, blend_time = 0.4": {"blend_time": 0.4},
@@ -94,9 +94,9 @@ def draw_profiles() -> None:
 
 
 def _around_a_corner(path: dict[str, Any]) -> Trajectory:
-    """Return the reference run of a point that is moved 1 m along x, then 0.5 m along y, by two slides.
+    """Simulate a point that two slides move 1 m along x, then 0.5 m along y.
 
-    Each of the two parts takes one second.
+    Each of the two motions takes one second.
     """
     slides = [
         {
@@ -126,9 +126,7 @@ def _around_a_corner(path: dict[str, Any]) -> Trajectory:
 
 
 def draw_orientation() -> None:
-    """Draw a reference run of a six-axis arm whose tool moves along a line and keeps its
-    orientation.
-    """
+    """Draw the motion of a six-axis arm whose tool moves along a line with constant orientation."""
     free = assemble_system(from_data(_arm([])))
     frame = free.mechanism.frames["T"]
     frames = frames_of(free.mechanism, free.start[0])
@@ -216,7 +214,7 @@ def _arrow(axes: Axes3D, start: Array, way: Array, colour: str, width: float, he
 
 
 def _motion(axes: Axes3D, motion: Any, rotation: Array, origin: Array) -> None:
-    """Draw arrows that show the positive direction of a motion, in the frame before the motion."""
+    """Draw arrows in the positive direction of a motion; axes are those before the motion."""
     axis = rotation @ motion.axis
     if motion.kind == "translation":
         _arrow(axes, origin, LENGTH * axis, "black", 2.6, head=0.3)
@@ -229,9 +227,7 @@ def _motion(axes: Axes3D, motion: Any, rotation: Array, origin: Array) -> None:
 
 
 def _transform(motion: Any) -> tuple[Array, Array]:
-    """Return the rotation, shape (3, 3), and the translation, shape (3,), with which the picture
-    represents an elementary motion.
-    """
+    """Return rotation matrix, shape (3, 3), and displacement, shape (3,), of a motion in the picture."""
     axis = np.array(motion.axis)
     if motion.kind == "rotation":
         return Rotation.from_rotvec(ANGLE * axis).as_matrix(), np.zeros(3)

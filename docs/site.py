@@ -1,8 +1,7 @@
 """Adaptation of the documents in the repository to the web site.
 
-The site also contains files from outside of `docs`: the README as first page, and all files to
-which pages link. Links in the source documents refer to paths in the repository, so that they also
-work there.
+The site contains `docs`, the README as first page, and all other files of the repository to which
+pages link. Links in the documents are paths in the repository, so that they also work on GitHub.
 """
 
 from __future__ import annotations
@@ -28,8 +27,9 @@ _OUTSIDE = (
 
 
 def on_startup(**event: object) -> None:
-    """Remove the folders that contain the command `gpmelica` from the search path, so that
-    mkdocstrings finds the package.
+    """Remove folders with a command `gpmelica` from the module search path.
+
+    Otherwise, mkdocstrings would not find the package.
     """
     del event
     sys.path[:] = [folder for folder in sys.path if not Path(folder, "gpmelica").is_file()]
@@ -38,7 +38,8 @@ def on_startup(**event: object) -> None:
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the README, the examples and other files outside of `docs` to the site.
 
-    The path of a file on the site is its path in the repository; the README becomes the first page.
+    Each file has the path that it has in the repository. Only the README has another path: it is the
+    first page.
     """
     for path in sorted(path for pattern in _OUTSIDE for path in ROOT.glob(pattern) if path.is_file()):
         place = path.relative_to(ROOT).as_posix()
@@ -48,7 +49,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Convert links between files of the repository into links of the site.
+    """Convert links to files of the repository into links of the site.
 
     On the site, the contents of `docs/` are at the top level.
     """

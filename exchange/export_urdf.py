@@ -1,8 +1,8 @@
 """Conversion of a description's tree of bodies to URDF, with a list of omissions.
 
-Beams are exported as their rigid finite elements. A joint with several coordinates becomes a chain of
-URDF joints with auxiliary frames. Joints of type `free` and `planar` remain single joints, because URDF
-has equivalent types.
+A beam becomes a chain of rigid finite elements. A joint with several coordinates becomes a chain of
+URDF joints with auxiliary frames in between. Only `free` and `planar` joints become single joints,
+because URDF has equivalent types.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ..description.tables.frame import angles_of
 from ..description.tables.link import Joint
 from ..mechanism import GROUND, Body, Coordinate, Mechanism
 
-# Placeholders: URDF requires limits of prismatic joints, and effort and velocity in all limits.
+# Placeholders: limits of prismatic joints, and effort and velocity of all limits, are required in URDF.
 _UNLIMITED = {"lower": -1e9, "upper": 1e9, "effort": 1e9, "velocity": 1e9}
 _WHOLE = {"free": "floating", "planar": "planar"}
 _Z = (0.0, 0.0, 1.0)
@@ -52,7 +52,7 @@ class Exported:
 
 
 def exported(chain: Description) -> Exported:
-    """Return the URDF of a description's tree of bodies."""
+    """Return the bodies and joints of a description as URDF."""
     numbers = mechanism.build(chain)
     return Exported(_Writer(numbers).text(), tuple(_left_out(numbers)))
 
@@ -64,7 +64,7 @@ class _Writer:
         self.rpy = {link.name: link.frame.rpy for link in numbers.chain.links if link.frame.matrix is None}
         self.joints = {link.name: link.joint for link in numbers.chain.links}
         self.aliases = _aliases(numbers)
-        self.taken: set[str] = set()  # names of joints that are already in use
+        self.taken: set[str] = set()  # used joint names
         self.robot = etree.Element("robot", name=numbers.name)
 
     def text(self) -> str:
@@ -76,10 +76,10 @@ class _Writer:
         return str(etree.tostring(self.robot, encoding="unicode")) + "\n"
 
     def root_body(self) -> Body | None:
-        """Return the body that is the root link in URDF, or None if the ground must be the root.
+        """Return the body that becomes the root link in URDF; None if a link for the ground is required.
 
-        A body can be the root if it is the only body on the ground, with the frame of the ground. The
-        joint between them must be fixed and have no name.
+        A body becomes the root link if it is the only body on the ground and its frame is the world frame.
+        The body must be connected to the ground by a fixed joint without a name.
         """
         roots = [body for body in self.numbers.bodies if body.parent == GROUND]
         if any(self.joints[body.link].name for body in roots if body.link in self.joints):
@@ -111,9 +111,9 @@ class _Writer:
         return name
 
     def steps(self, body: Body) -> Iterator[tuple[str, Coordinate | None]]:
-        """Yield the type and the coordinate of each URDF joint between a body and its parent body.
+        """Yield type and coordinate of each URDF joint in the chain between a body and its parent body.
 
-        The coordinate of fixed, floating and planar joints is None.
+        Fixed, floating and planar joints have the coordinate None.
         """
         coordinates = [self.numbers.coordinates[k] for k in body.coordinates]
         held = body.name == "base" and self.numbers.base_fixed
@@ -138,7 +138,7 @@ class _Writer:
     def joint_name(self, body: Body, child: str, coordinate: Coordinate | None, *, alone: bool) -> str:
         """Return an unused name for a URDF joint.
 
-        If a joint of the description becomes a single URDF joint, its name in the description is used.
+        If a joint of the description becomes a single URDF joint, both have the same name.
         """
         described = self.joints.get(body.link)
         own = described is not None and alone and (coordinate is None or coordinate.role == "joint")
@@ -175,7 +175,7 @@ class _Writer:
 
 
 def _aliases(numbers: Mechanism) -> dict[str, str]:
-    """Return a unique URDF name for each body: the alias of its link, or else the name of the body."""
+    """Return a unique URDF name for each body: the alias of the link if it exists, else the body's name."""
     given = {link.name: link.alias for link in numbers.chain.links if link.alias}
     found, own = dict[str, str](), {body.name for body in numbers.bodies} - given.keys()
     for body in numbers.bodies:
@@ -185,7 +185,7 @@ def _aliases(numbers: Mechanism) -> dict[str, str]:
 
 
 def _limits(joint: Joint | None) -> dict[str, float]:
-    """Return the limits of a joint, with the attribute names of URDF as keys."""
+    """Return the limits of a joint, by attribute name in URDF."""
     given = None if joint is None else joint.limits
     keys = ("lower", "upper", "effort", "velocity")
     return {} if given is None else {k: value_of(v) for k in keys if (v := getattr(given, k)) is not None}
@@ -206,7 +206,6 @@ def _is_identity(body: Body) -> bool:
 
 
 def _text(numbers: Iterable[float]) -> str:
-    """Return numbers as text with all significant digits."""
     return " ".join(repr(float(x)) for x in numbers)
 
 

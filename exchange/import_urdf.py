@@ -27,14 +27,14 @@ from .urdf import WITH_ONE_COORDINATE, Robot, UrdfInertial, UrdfJoint, UrdfLink,
 
 Table = dict[str, Any]
 _TYPES = {"continuous": "revolute", "floating": "free"}
-_GROUND = ("world", "ground")  # Names of root links without mass that represent the ground.
-_REGULAR = 0.01  # Velocity at which Coulomb friction reaches its full value, rad/s or m/s.
+_GROUND = ("world", "ground")  # If a root link without mass has one of these names, it is replaced by the ground.
+_REGULAR = 0.01  # Velocity v_s in the friction force ~ tanh(v/v_s), rad/s or m/s.
 _UNITS = {"soft_lower_limit": "", "soft_upper_limit": ""}
 
 
 @dataclass(frozen=True)
 class LinkText:
-    """Link of a description, with comments for the TOML file.
+    """Link for the TOML file: keys, values and comments.
 
     Attributes
     ----------
@@ -43,7 +43,8 @@ class LinkText:
     comment : str
         Comment about the origin of the link in the URDF file.
     missing : dict
-        Placeholders for keys that the URDF file does not define; they are written as comments.
+        Placeholder values of keys that the URDF file does not define. The TOML file contains them as
+        comments.
     """
 
     table: Table
@@ -53,7 +54,7 @@ class LinkText:
 
 @dataclass(frozen=True)
 class Imported:
-    """Description that was read from a URDF file.
+    """Contents of a URDF file as tables of a description.
 
     Attributes
     ----------
@@ -62,7 +63,7 @@ class Imported:
     links : tuple of LinkText
         Links in the order of the URDF file.
     programmed : tuple of dict
-        Constraint equations of joints that mimic other joints.
+        Programmed constraints for joints that mimic other joints.
     notes : tuple of str
         Changes and omissions, one sentence each.
     """
@@ -75,7 +76,7 @@ class Imported:
 
 
 def imported(robot: Robot, floating: bool, source: str, density: float | None = None) -> Imported:
-    """Return the tables of a description for a URDF robot.
+    """Convert the robot of a URDF file to tables of a description.
 
     Parameters
     ----------
@@ -142,10 +143,10 @@ class _Import:
         yield self.described(self.table(root, "ground", {}, joint), "root")
 
     def link(self, joint: UrdfJoint) -> Iterator[LinkText]:
-        """Yield the link that a joint moves; the table of the link contains the joint.
+        """Yield the child link of a URDF joint as a link of the description, which contains the joint.
 
-        If the normal of a planar joint is not the z axis, the joint moves an auxiliary frame whose z
-        axis is the normal. The link is then fixed to this frame.
+        If the normal of a planar joint is not the z axis, an auxiliary frame precedes the link. The z axis
+        of this frame is the normal, the joint moves the frame, and the link is fixed to the frame.
         """
         child, parent = self.robot.links[joint.child], self.parent(joint)
         comment = f"joint {joint.name}: {joint.type}{_kept_text(joint)}"
@@ -174,7 +175,7 @@ class _Import:
     def described(self, table: Table, comment: str) -> LinkText:
         """Return the text of a link.
 
-        For a link without inertia, the text contains placeholder values as comments.
+        If the link has no inertia, placeholder values are written as comments.
         """
         if "mass" in table:
             return LinkText(table, comment)
@@ -197,8 +198,8 @@ class _Import:
     def inertia(self, link: UrdfLink) -> Table:
         """Return the mass, centre of mass and inertia of a link.
 
-        If the URDF file contains no inertia, the values are computed from the shape and the density.
-        Without a shape or a density, the table is empty.
+        If the URDF file contains no inertia, the values are computed from shape and density. If no shape or
+        density is given, the table is empty.
         """
         if link.inertial is None or not any((link.inertial.mass, *link.inertial.moments)):
             return self.filled(link)
@@ -215,14 +216,17 @@ class _Import:
         return table
 
     def filled(self, link: UrdfLink) -> Table:
-        """Return the mass, centre of mass and inertia of a link's shape with the given density.
+        """Return mass, centre of mass and inertia of a link from its shape and the given density.
 
-        Without a shape or a density, the table is empty.
+        If no shape or density is given, the table is empty.
         """
         if self.density is None or link.shape is None:
             return {}
         table, is_closed = inertia_of(link.shape, self.density)
-        self.notes.append(f"chosen: inertia of link {link.name!r} by its shape with {self.density:g} kg/m³")
+        self.notes.append(
+            f"chosen: inertia of link {link.name!r}, computed from its shape with a density of {self.density:g}"
+            " kg/m³"
+        )
         self.notes += [] if is_closed else [f"chosen: the convex hull of the open mesh of link {link.name!r}"]
         return table
 
@@ -253,7 +257,7 @@ class _Import:
     def limits(self, joint: UrdfJoint) -> Table:
         """Return the limits of a joint; an empty range of positions is omitted.
 
-        The limits are information for the reader and exert no forces in simulations.
+        The limits have no effect in simulations until the user adds a stiffness.
         """
         found = joint.limits
         if found.get("lower", -math.inf) >= found.get("upper", math.inf):
@@ -262,15 +266,13 @@ class _Import:
         return found
 
     def start(self, joint: UrdfJoint) -> float:
-        """Return the initial position of a joint: 0, or the value that follows from the joint that
-        it mimics.
-        """
+        """Return the initial position of a joint: 0, or for a mimic joint, the value from the mimicked joint."""
         if joint.mimic is None:
             return 0.0
         return joint.mimic.multiplier * self.start(self.joints[joint.mimic.joint]) + joint.mimic.offset
 
     def mimic_row(self, joint: UrdfJoint) -> str:
-        """Return the expression of the constraint equation by which a joint mimics another joint."""
+        """Return the expression of the programmed constraint by which a joint mimics another joint."""
         assert joint.mimic is not None
         other, factor, offset = self.joints[joint.mimic.joint], joint.mimic.multiplier, joint.mimic.offset
         text = f"{self.coordinate(joint)} {'-' if factor >= 0 else '+'} {abs(factor)!r}*{self.coordinate(other)}"
@@ -330,9 +332,10 @@ def _frame(origin: UrdfOrigin) -> Table:
 
 
 def _moments(inertial: UrdfInertial) -> list[Any]:
-    """Return the moments of inertia about the centre of mass in the link's axes, kg·m².
+    """Return the inertia about the centre of mass in the link's axes, kg·m².
 
-    The result is the diagonal if all products of inertia are zero, otherwise the 3×3 matrix.
+    If all products of inertia are zero, the result is a list of the three moments of inertia, otherwise
+    the 3×3 matrix.
     """
     xx, yy, zz, xy, xz, yz = inertial.moments
     tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
@@ -353,9 +356,7 @@ def _to_z(axis: Vector) -> np.ndarray[Any, np.dtype[np.float64]]:
 
 
 def _unused(name: str, taken: Collection[str]) -> str:
-    """Return a name that is not in use yet: at most 60 characters of the given name, with a number
-    appended if required.
-    """
+    """Return an unused name: the first 60 characters of `name`, with a number if necessary."""
     candidates = chain((name[:60],), (f"{name[:58]}_{i}" for i in count(2)))
     return next(candidate for candidate in candidates if candidate not in taken)
 

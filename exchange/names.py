@@ -1,4 +1,4 @@
-"""Conversion of names in other formats to valid names of a description."""
+"""Conversion of names from other file formats to valid names in a description."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def identifiers(names: Iterable[str], prefix: str, valid: Callable[[str], str] =
     names
         Names in a file of another format.
     prefix
-        Text that precedes names that do not begin with a letter.
+        Text that is put before names that do not begin with a letter.
     valid
         Function that returns a valid name unchanged, and raises ValueError for an invalid name; see
         `description.fields.names`.
@@ -39,7 +39,7 @@ def identifiers(names: Iterable[str], prefix: str, valid: Callable[[str], str] =
 
     found: dict[str, str] = {}
     waiting = list(dict.fromkeys(names))
-    # Valid names come first, so that no converted name replaces them.
+    # Valid names come first, so that they remain unchanged.
     for name in sorted(waiting, key=lambda name: not is_free(name, ())):
         taken = {*found.values()}
         word = re.sub(r"[^A-Za-z0-9_]", "_", name)

@@ -29,7 +29,7 @@ def inertia_of(shape: Table, density: float) -> tuple[Table, bool]:
     dict
         Keys `mass`, kg, `com`, m, and `inertia`, kg·m², about the centre of mass.
     bool
-        Whether the surface is closed. If it is open, the values are those of the convex hull.
+        Whether the surface is closed. If the surface is open, the values are those of the convex hull.
 
     Raises
     ------

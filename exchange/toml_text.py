@@ -12,9 +12,7 @@ from .names import printable
 
 
 def toml_text(robot: Imported, head: Iterable[str]) -> str:
-    """Return the TOML text of an imported description; the lines of `head` become an initial
-    comment.
-    """
+    """Return the TOML text of an imported description; the lines of `head` become initial comments."""
     templates = environment("exchange", value=value, comment=printable)
     return templates.get_template("description.toml.jinja").render(robot=robot, head=list(head))
 

@@ -1,6 +1,7 @@
-"""Reader of URDF files (wiki.ros.org/urdf/XML): links, joints, errors, and a list of ignored parts.
+"""Reader of URDF files (wiki.ros.org/urdf/XML): links, joints, problems, and ignored parts.
 
-Lengths are in m, angles in rad and masses in kg. Roll, pitch and yaw mean Rz(yaw)·Ry(pitch)·Rx(roll).
+Lengths are in m, angles in rad and masses in kg. Roll, pitch and yaw represent the rotation matrix
+Rz(yaw)·Ry(pitch)·Rx(roll).
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _KEPT = {
     "calibration": ("rising", "falling", "reference_position"),
 }
 _MOMENTS = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
-_READ: dict[str, tuple[str, ...]] = {  # attributes that are read, by tag of the XML element
+_READ: dict[str, tuple[str, ...]] = {  # supported attributes by XML tag
     "link": ("name",),
     "inertial": (),
     "mass": ("value",),
@@ -68,7 +69,7 @@ class UrdfInertial:
     origin : UrdfOrigin
         Frame at the centre of mass, relative to the link's frame.
     moments : tuple of float
-        Moments of inertia xx, yy, zz, xy, xz and yz in this frame, kg·m².
+        Moments of inertia xx, yy, zz, xy, xz and yz in the frame `origin`, kg·m².
     """
 
     mass: float
@@ -80,7 +81,7 @@ class UrdfInertial:
 class UrdfLink:
     """Link of a URDF file: a body, or a frame if it has no inertia.
 
-    The field `shape` is a table `shape` as in a description.
+    The field `shape` has the form of the table `shape` in a description.
     """
 
     name: str
@@ -90,7 +91,7 @@ class UrdfLink:
 
 @dataclass(frozen=True)
 class Mimic:
-    """Coupling to another joint: coordinate = multiplier · coordinate of the other joint + offset."""
+    """Coupling of a joint to another: coordinate = multiplier · (coordinate of the other joint) + offset."""
 
     joint: str
     multiplier: float
@@ -99,7 +100,7 @@ class Mimic:
 
 @dataclass(frozen=True)
 class UrdfJoint:
-    """Joint between two links; the child link's frame is the frame of the joint.
+    """Joint between two links; the frame of the child link is also the frame of the joint.
 
     Attributes
     ----------
@@ -176,7 +177,7 @@ Part = TypeVar("Part", UrdfLink, UrdfJoint)
 
 
 class _Reader:
-    """Reader that collects all problems of a URDF file.
+    """Reader of a URDF file that collects all problems instead of stopping at the first one.
 
     Invalid values are replaced by defaults, so that reading can continue.
     """
@@ -256,7 +257,7 @@ class _Reader:
         return UrdfJoint(name, kind, parent, child, origin, axis, damping, friction, follows, limits, kept)  # type: ignore[arg-type]
 
     def dissipation(self, joint: etree._Element, key: str) -> float:
-        """Return the attribute `damping` or `friction` of a joint, 0 by default."""
+        """Return the attribute `damping` or `friction` of a joint; 0 if it is missing."""
         dynamics = joint.find("dynamics")
         value = 0.0 if dynamics is None else self.number(dynamics, key, 0.0)
         if dynamics is not None and value < 0:
@@ -280,7 +281,7 @@ class _Reader:
         return found
 
     def kept(self, element: etree._Element) -> Iterator[tuple[str, float]]:
-        """Yield the attributes of a joint that the equations do not use."""
+        """Yield attributes of a joint that have no effect, such as `soft_lower_limit`."""
         for part, attributes in _KEPT.items():
             found = element.find(part)
             if found is not None:
@@ -337,7 +338,7 @@ class _Reader:
             what = f"several links have no parent: {_few(roots)}" if roots else "every link has a parent"
             self.problem(self.root, f"{what}; links must form one tree")
         placed = roots[:1]
-        for link in placed:  # the list grows during the iteration
+        for link in placed:  # descendants are appended during the loop
             placed += [j.child for j in joints.values() if j.parent == link and j.child not in placed]
         if not self.problems and len(placed) < len(links):
             lost = [name for name in links if name not in placed]
@@ -363,7 +364,7 @@ class _Reader:
     # ---- elements and numbers -----------------------------------------------------------------------------------
 
     def named(self, elements: Iterable[etree._Element], read: Callable[[etree._Element], Part]) -> dict[str, Part]:
-        """Return XML elements by their names; if several have the same name, the first is returned."""
+        """Return XML elements by name; if several have equal names, the first one."""
         found: dict[str, Part] = {}
         for element in elements:
             part = read(element)
@@ -380,8 +381,9 @@ class _Reader:
         return found[0] if found else None
 
     def text(self, element: etree._Element, key: str) -> str:
-        """Return a required attribute that is not empty; report a problem if the attribute is
-        missing or too long.
+        """Return a required attribute of an XML element.
+
+        If the attribute is missing, empty or too long, a problem is reported.
         """
         value = str(element.get(key, "")).strip()
         if not value:
@@ -391,8 +393,9 @@ class _Reader:
         return value
 
     def number(self, element: etree._Element, key: str, default: float | None = None) -> float:
-        """Return the number in an attribute of an XML element; the attribute is required if there
-        is no default.
+        """Return the number in an attribute of an XML element.
+
+        If no default is given, the attribute is required.
         """
         text = element.get(key)
         if text is None:
@@ -409,16 +412,16 @@ class _Reader:
         return (found[0], found[1], found[2]) if found else default
 
     def numbers(self, element: etree._Element, key: str, text: str, count: int) -> tuple[float, ...]:
-        """Return `count` finite numbers that a text contains.
+        """Return `count` finite numbers from a text.
 
-        If the text contains anything else, a problem is reported and the result is ().
+        If the text has another form, a problem is reported, and the result is ().
         """
         words = text.split()
         try:
             found = tuple(map(float, words))
         except ValueError:
             found = ()
-        # Python's float accepts texts that the format does not allow: 1_000, infinity, digits of other alphabets.
+        # float() also accepts 1_000, infinity and digits of other alphabets, which are invalid in URDF.
         plain = all(_NUMBER.fullmatch(word) for word in words)
         if len(found) == count and plain and all(abs(x) <= _LARGEST for x in found):
             return found
@@ -429,8 +432,9 @@ class _Reader:
     # ---- problems and ignored parts -----------------------------------------------------------------------------
 
     def rest(self, element: etree._Element, *known: str, place: str = "robot") -> None:
-        """Count the parts of an XML element that the reader ignores: attributes, and child elements
-        not in `known`.
+        """Count ignored parts of an XML element for the report.
+
+        Ignored parts are attributes, and child elements that are not in `known`.
         """
         seen: set[str] = set()
         for child in element.iterchildren(etree.Element):
@@ -440,12 +444,10 @@ class _Reader:
                 self.others[f"<{child.tag}> of {place}, after the first"] += 1
             elif child.tag in _READ:
                 self.others.update(f"{key} of <{child.tag}>" for key in _unread(child))
-                seen |= {child.tag} if place != "robot" else set()  # only a robot may repeat child elements
+                seen |= {child.tag} if place != "robot" else set()  # only <robot> may repeat child elements
 
     def problem(self, element: etree._Element, message: str) -> None:
-        """Record a problem with the line and tag of the XML element, and the name of its link or
-        joint.
-        """
+        """Record a problem with the line, the tag, and the name of the surrounding link or joint."""
         named = next((x for x in (element, *element.iterancestors()) if x.tag in ("link", "joint")), None)
         inside = f"{named.tag} {str(named.get('name', '?'))[:_LONGEST_NAME]!r}" if named is not None else "robot"
         own = "" if named is element or element is self.root else f", <{etree.QName(element).localname}>"
@@ -460,14 +462,14 @@ class _Reader:
 
 
 def _without_namespace(root: etree._Element) -> etree._Element:
-    """Return the XML tree without the root's namespace, which readers of URDF ignore."""
+    """Return the XML tree without the root's namespace, because tags are compared without namespaces."""
     for element in root.iter(f"{{{etree.QName(root).namespace or ''}}}*"):
         element.tag = etree.QName(element).localname
     return root
 
 
 def _returns(joint: UrdfJoint, joints: dict[str, UrdfJoint]) -> bool:
-    """Return whether joints mimic each other in a cycle, which is reached from the given joint."""
+    """Return whether the joints that a joint mimics, directly or indirectly, form a cycle."""
     seen, here = {joint.name}, joint
     while here.mimic is not None and here.mimic.joint in joints:
         here = joints[here.mimic.joint]
@@ -478,8 +480,9 @@ def _returns(joint: UrdfJoint, joints: dict[str, UrdfJoint]) -> bool:
 
 
 def _unread(element: etree._Element) -> list[str]:
-    """Return the attributes of an XML element that the reader ignores, apart from those in other
-    XML namespaces.
+    """Return the attributes of an XML element that are ignored.
+
+    Attributes in other XML namespaces are not included.
     """
     return [key for key in map(str, element.attrib) if key not in _READ[str(element.tag)] and key[0] != "{"]
 

@@ -1,6 +1,6 @@
-"""Conversion of the visual elements in a URDF file to shapes of a description.
+"""Conversion of `<visual>` elements in a URDF file to shapes of a description.
 
-The shape of a link is its first visual element that a description can represent.
+Each link gets the shape of its first visual element that has an equivalent in a description.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Table = dict[str, Any]
 class Visuals:
     """Shapes of the links in a URDF file.
 
-    `left` contains, for each reason, the number of visual elements that a description cannot represent.
+    The field `left` counts the visual elements that have no equivalent in a description, by reason.
     """
 
     def __init__(self, path: Path, robot: etree._Element) -> None:
@@ -31,7 +31,7 @@ class Visuals:
         self.left: Counter[str] = Counter()
 
     def shape(self, link: etree._Element) -> Table | None:
-        """Return the shape table of a link; None if no visual element can be represented.
+        """Return the shape table of a link; None if no visual element has an equivalent.
 
         The paths of mesh files are absolute.
         """
@@ -93,8 +93,8 @@ class Visuals:
     def _file(self, name: str) -> Path:
         """Return the path of a mesh file.
 
-        The package NAME of a path `package://NAME/…` is searched in the parent folders of the URDF file and in
-        ROS_PACKAGE_PATH.
+        For a path `package://NAME/…`, the package NAME is searched for in the parent folders of the URDF
+        file and in the folders of ROS_PACKAGE_PATH.
         """
         ending = Path(name).suffix.lower()
         if ending not in ENDINGS:

@@ -1,6 +1,7 @@
-"""Reading of untrusted XML files.
+"""Reading of XML files from untrusted sources.
 
-Document types and entities are rejected, because entities can expand without limit or read other files.
+Document types are rejected, because they define entities, which can expand without limit or read
+other files.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from lxml import etree
 from ..core.errors import DescriptionError
 from ..core.input_files import read_text
 
-_LARGEST = 20_000_000  # Maximum file size, bytes; a humanoid robot with hands has 0.2 MB.
-# Matches a document type before the root element; the possessive quantifier prevents backtracking.
+_LARGEST = 20_000_000  # Maximum file size, bytes; even a humanoid robot with hands has only 0.2 MB.
+# Finds a document type before the root element; `*+` prevents exponential search times.
 _DOCUMENT_TYPE = re.compile(r"(?>\s+|<!--.*?-->|<\?.*?\?>)*+<!DOCTYPE", re.DOTALL)
 
 
@@ -31,7 +32,7 @@ def read_xml(path: Path) -> etree._Element:
         raise DescriptionError(
             str(path), "has a document type (<!DOCTYPE …>), which may define entities; remove it"
         )
-    # lxml rejects strings with an encoding declaration; for bytes, the parser's encoding has priority.
+    # A string with an encoding declaration is rejected by lxml, but bytes are accepted.
     parser = etree.XMLParser(
         encoding="utf-8",
         resolve_entities=False,

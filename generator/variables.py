@@ -40,7 +40,7 @@ _METHODS = (
     " 4(3), adaptive, for stiff models; 4: backward differentiation (BDF) of orders 1 to 5, adaptive, for stiff"
     " models; 0: automatic choice of 2 or 4, by the stiffest mode at the start and the measured cost"
 )
-# settings of the FMU's built-in solver: name, start value, unit, description
+# Settings of the FMU's built-in solver: name, start value, unit, description.
 REAL_SETTINGS = (
     ("solver_step", 1e-4, "s", "largest step size of the fixed-step method"),
     ("solver_tolerance", 1e-6, "1", "relative tolerance of the solver if the importer sets none"),
@@ -79,9 +79,9 @@ CORRECTIONS = (
         "sum of the norms of all corrections of rates by projections since the start",
     ),
 )
-_OF_PROJECTION = "projection"  # prefix of the variables that only models with projection have
+_OF_PROJECTION = "projection"  # prefix of the names of variables that exist only in models with projection
 
-# kind → type, causality, variability, initial (FMI 2.0, table 2.2.7)
+# FMI attributes type, causality, variability and initial of each kind of variable (FMI 2.0, table 2.2.7)
 _ATTRIBUTES: dict[Kind, tuple[str, str, str, str | None]] = {
     "time": ("Real", "independent", "continuous", None),
     "state": ("Real", "local", "continuous", "calculated"),
@@ -109,10 +109,11 @@ class Variable:
     start
         Start value; None for a calculated variable.
     derivative_of
-        Position in the table of the state whose derivative the variable is.
+        For the time derivative of a state, the position of the state in the table of variables; else
+        None.
     elements
-        1 for a scalar. In an array, the number of array elements for the first element, and 0 for
-        all other elements.
+        1 for a scalar. For the first element of an array, the length of the array; for all other
+        elements, 0.
     reinit
         Whether the variable is a state that an event can change.
     bounds
@@ -133,8 +134,9 @@ class Variable:
 
     @property
     def array(self) -> str:
-        """Return the name without the index of an element, because an array is one variable in FMI
-        3.0.
+        """Return the name without the index of an array element.
+
+        In FMI 3.0, an array is a single variable with this name.
         """
         return self.name if self.elements == 1 else self.name.partition("[")[0]
 
@@ -221,9 +223,7 @@ def _calculated(definition: Definition, count: Iterator[int]) -> Iterator[Variab
 
 
 def _names(name: str, shape: Shape) -> list[tuple[str, int]]:
-    """Return the names of all elements of a scalar or vector, each with its value of
-    `Variable.elements`.
-    """
+    """Return the names of all elements of a scalar or vector, each with the number `Variable.elements`."""
     if not shape:
         return [(name, 1)]
     return [(f"{name}[{i + 1}]", shape[0] if i == 0 else 0) for i in range(shape[0])]

@@ -1,5 +1,6 @@
-"""Evaluation of constant subexpressions, to reject those without a finite value, such as 1/0 or
-sqrt(-1).
+"""Evaluation of constant subexpressions.
+
+Subexpressions without a finite value, such as 1/0 or sqrt(-1), are rejected.
 """
 
 from __future__ import annotations
@@ -38,17 +39,21 @@ _COMPARISONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": ope
 
 
 def check(tree: Expr, parameters: Mapping[str, float]) -> None:
-    """Raise ValueError if an operation on constants has no finite value; the message shows the operation.
+    """Raise ValueError if an operation on constants has no finite value.
 
-    The argument `parameters` contains the values of the description's parameters. All other names change
-    during a run.
+    The error message shows the operation. The argument `parameters` contains the values of the
+    description's parameters. All other names change during a run.
     """
     _value(tree, {"pi": math.pi, **parameters})
 
 
 def value(tree: Expr, parameters: Mapping[str, float]) -> float:
-    """Return the value of an expression of parameters and pi; raises ValueError if it has no finite
-    value.
+    """Return the value of an expression of parameters and pi.
+
+    Raises
+    ------
+    ValueError
+        If the expression has no finite value.
     """
     found = _value(tree, {"pi": math.pi, **parameters})
     assert found is not None
@@ -64,7 +69,7 @@ def _value(tree: Expr, known: Mapping[str, float]) -> float | None:
         case "symbol":
             return known.get(tree.data)
         case "table":
-            return None  # The numbers of a table are checked elsewhere.
+            return None  # A lookup is not evaluated here; the numbers of a table are checked elsewhere.
         case "if":
             left, right, then, otherwise = values
             if left is None or right is None:

@@ -14,9 +14,9 @@ ZERO, ONE = ir.constant(0.0), ir.constant(1.0)
 def expand(tree: Expr) -> Expr:
     """Return an expression in the form that `derivative` requires.
 
-    The result is simplified, so that an expression such as (1 − 1)·t is recognised as zero before a
-    division by its time derivative. The name pi becomes a number. The function `quintic(t, t0, t1,
-    s0, s1)` is expressed by `quintic_0(tau)`, a smooth step from 0 to 1 for tau from 0 to 1.
+    The result is simplified: an expression such as (1 − 1)·t becomes zero, because a later division by
+    its time derivative would fail. The name pi becomes a number. The function `quintic(t, t0, t1, s0,
+    s1)` is expressed by `quintic_0(tau)`, a smooth step from 0 to 1 for tau from 0 to 1.
     """
     if tree.op == "symbol" and tree.data == "pi":
         return ir.constant(math.pi)
@@ -59,7 +59,7 @@ def _noevent(tree: Expr) -> Expr:
 
 
 def _power_rule(a: Expr, b: Expr, da: Expr, db: Expr) -> Expr:
-    # The derivative db of a constant exponent is zero, so that the term with the logarithm vanishes.
+    # If the exponent is constant, its derivative db is zero, and the term with the logarithm vanishes.
     return b * ir.power(a, b - 1.0) * da + ir.power(a, b) * call("log", a) * db
 
 
@@ -103,9 +103,7 @@ _BINARY: dict[str, Callable[[Expr, Expr, Expr, Expr], Expr]] = {
 
 
 def switching_time(condition: Expr, is_constant: Callable[[str], bool]) -> Expr | None:
-    """Return the time at which a condition that is affine in t changes, or None if it has another
-    form.
-    """
+    """Return the time at which a condition changes, if the condition is affine in t, otherwise None."""
     difference, rate = condition.args[0] - condition.args[1], slope(condition)
     if is_zero(rate) or not all(map(is_constant, rate.symbols | difference.symbols - {"t"})):
         return None
@@ -118,8 +116,9 @@ def slope(condition: Expr) -> Expr:
 
 
 def breakpoints(tree: Expr) -> Iterator[Expr]:
-    """Yield the start and end times of all `quintic` functions in an expanded expression, if they
-    are constant.
+    """Yield the start and end times of all `quintic` functions in an expanded expression.
+
+    Functions whose argument does not depend on time are omitted.
     """
     if tree.function.startswith("quintic_"):
         rate = derivative(tree.args[0], "t")
@@ -132,7 +131,7 @@ def breakpoints(tree: Expr) -> Iterator[Expr]:
 
 
 def at_time_zero(tree: Expr) -> Expr:
-    """Return an expression with t = 0."""
+    """Return an expression with the time t replaced by zero."""
     return substituted(tree, {"t": ZERO})
 
 

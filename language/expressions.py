@@ -57,10 +57,10 @@ class Dialect:
     Parameters
     ----------
     functions
-        Name of each function and its possible numbers of arguments; a range means any number of arguments
-        from its first number on.
+        Name of each function and its possible numbers of arguments. A `range` means any number of
+        arguments from the first number of the range on.
     names
-        Part of a sentence that lists the names, for messages.
+        List of the names in words, as a part of error messages.
     """
 
     functions: Mapping[str, Sequence[int]]
@@ -111,7 +111,6 @@ def _short(text: str) -> str:
 
 
 def _near(line: str, error: SyntaxError) -> str:
-    """Return the position of a syntax error for a message, in the notation of descriptions."""
     rest = line[error.offset - 1 :] if error.offset else ""
     return f" near {_short(rest.replace('**', '^'))!r}" if rest else " at its end"
 
@@ -131,7 +130,10 @@ def _check_size(tree: Expr) -> None:
 
 
 def _with_plain_starts(tree: Expr, inside: bool = False) -> Expr:
-    """Return an expression without `start` inside of `start`; the inner one has no effect."""
+    """Return an expression in which `start` inside the argument of another `start` is removed.
+
+    The inner `start` has no effect, because the outer one is evaluated at the initial time.
+    """
     if tree.function == "start" and inside:
         return _with_plain_starts(tree.args[0], inside)
     inside = inside or tree.function == "start"
@@ -154,8 +156,9 @@ def names(tree: Expr) -> Iterator[str]:
 
 
 def running_names(tree: Expr) -> Iterator[str]:
-    """Yield the names whose current value an expression uses; the arguments of `start` are
-    excluded.
+    """Yield the names whose current value an expression uses.
+
+    The arguments of `start` are excluded, because their initial values are used.
     """
     if tree.op == "symbol":
         yield tree.data
@@ -184,7 +187,8 @@ def tables(tree: Expr) -> Iterator[Expr]:
 def level(name: str) -> int:
     """Return 0 for the name of a position, 1 for a velocity, and 2 for an acceleration.
 
-    Examples are `E.x`; `E.vx`, `column.angle_dot` and `lift.rate`; `E.ax` and `column.angle_ddot`.
+    Examples of positions are `E.x` and `column.angle`; of velocities, `E.vx`, `column.angle_dot` and
+    `lift.rate`; of accelerations, `E.ax` and `column.angle_ddot`.
     """
     quantity = name.partition(".")[2]
     if quantity in ("ax", "ay", "az") or quantity.endswith("_ddot"):
@@ -195,15 +199,16 @@ def level(name: str) -> int:
 def rate_of(name: str) -> str:
     """Return the name of the velocity whose time derivative is a named acceleration.
 
-    It is `E.vx` for `E.ax`, and `column.angle_dot` for `column.angle_ddot`.
+    The result is `E.vx` for `E.ax`, and `column.angle_dot` for `column.angle_ddot`.
     """
     owner, _, quantity = name.partition(".")
     return f"{owner}.v{quantity[-1]}" if quantity in ("ax", "ay", "az") else f"{name.removesuffix('_ddot')}_dot"
 
 
 def degree(tree: Expr, variables: Container[str]) -> int:
-    """Return 0 if an expression is independent of the variables, 1 if its form is affine in them,
-    else 2.
+    """Return 0 if an expression does not depend on the variables, 1 if it is affine in them, otherwise 2.
+
+    The form of the expression decides: (x − x) counts as affine.
     """
     if tree.op == "symbol":
         return int(tree.data in variables)
@@ -268,7 +273,6 @@ def _call(function: str, arguments: list[ast.expr], dialect: Dialect) -> Expr:
 
 
 def _counts(expected: Sequence[int]) -> str:
-    """Return the possible numbers of arguments in words."""
     if isinstance(expected, range):
         return f"at least {expected[0]} argument{'s' * (expected[0] != 1)}"
     return f"{' or '.join(map(str, expected))} argument{'s' * (expected != (1,))}"

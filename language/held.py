@@ -1,6 +1,6 @@
-"""Assumed values of state variables for the search for short pulses in expressions over time.
+"""Assumed values of state variables, for the search for short pulses in expressions.
 
-In this search, only time varies.
+The search varies only the time, and keeps the state variables at the assumed values.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from .pace import Pace
 
 Array = NDArray[np.float64]
 
-# If a feature requires smaller steps than this, relative to the searched time, it is short.
+# A feature is short if it needs smaller steps than this fraction of the searched time.
 _SHORT = 0.02
 _LOOKS = 257  # Number of samples of a short feature.
-_HALF = 0.5  # Inside a pulse, the change exceeds this fraction of the pulse's height.
+_HALF = 0.5  # Times at which the change exceeds this fraction of a pulse's height are inside the pulse.
 
 
 def held_values(initial: Sequence[float | None]) -> Iterator[list[float]]:
-    """Yield values for the parts of an expression that do not depend on time.
+    """Yield assumed values for the parts of an expression that do not depend on time.
 
-    A short feature of the expression over time can be hidden at the initial values:
-    `exp(-((t - 3)/0.01)^2 - x^2)` is tiny far from x = 0. It can also be hidden at zero, as in
-    `min(x, exp(-((t - 3)/0.01)^2))`. Several choices of values are therefore tried.
+    A short pulse can be invisible at the initial values: `exp(-((t - 3)/0.01)^2 - x^2)` is tiny far
+    from x = 0. A pulse can also be invisible at zero, as in `min(x, exp(-((t - 3)/0.01)^2))`. Several
+    choices of values are therefore tried.
 
     Parameters
     ----------
@@ -39,9 +39,10 @@ def held_values(initial: Sequence[float | None]) -> Iterator[list[float]]:
 
 
 def wanders(found: Sequence[tuple[Pace, Callable[[Array], Array]]], horizon: float) -> bool:
-    """Whether a short pulse occurs at a time that depends on the values assumed for the time-independent parts.
+    """Whether the time of a short pulse depends on the values assumed for the time-independent parts.
 
-    No list of step lengths can guarantee that a run resolves such a pulse.
+    If this is the case, no limits of the step length over time can guarantee that a run resolves the
+    pulse.
 
     Parameters
     ----------
@@ -56,9 +57,9 @@ def wanders(found: Sequence[tuple[Pace, Callable[[Array], Array]]], horizon: flo
 
 
 def _pulses(pace: Pace, function: Callable[[Array], Array], horizon: float) -> Iterator[Array]:
-    """Yield the times inside of each short pulse, s.
+    """Yield for each short pulse an array of times within the pulse, s.
 
-    A pulse is a feature after which the function has about its former value. A step-like change is
+    A pulse is a short feature after which the function returns nearly to the value before it. A step is
     excluded, because every solver notices the new value.
     """
     ends = np.append(pace.begins[1:], horizon)
@@ -76,8 +77,8 @@ def _pulses(pace: Pace, function: Callable[[Array], Array], horizon: float) -> I
 def _is_missed(times: Array, other: Pace) -> bool:
     """Whether the step lengths for another choice of assumed values miss a pulse.
 
-    The array `times`, shape (N,), s, contains times within the pulse. The pulse is missed if, at most
-    of these times, the steps are longer than the pulse.
+    The array `times`, shape (N,), s, contains times within the pulse. The pulse is missed if the step
+    lengths exceed the duration of the pulse at most of these times.
     """
     index = np.maximum(np.searchsorted(other.begins, times, side="right") - 1, 0)
     return bool(np.mean(other.bounds[index] > times[-1] - times[0]) > _HALF)

@@ -1,8 +1,8 @@
 """Array expressions: common representation of description formulas and of the equations of motion.
 
-An `Expr` is immutable and has a shape: () for a scalar, (n,) for a vector, (n, m) for a matrix. The
-set of operations is small on purpose: each code generator has to support all `OPERATIONS`. The
-functions of this module simplify their results. `Expr` itself does not simplify, so that a formula
+An `Expr` is immutable and has a shape: () for a scalar, (n,) for a vector, (n, m) for a matrix.
+Each code generator has to support all `OPERATIONS`, so their number is kept small. The functions of
+this module simplify their results. The constructor of `Expr` does not simplify, so that a formula
 remains as written.
 """
 
@@ -63,7 +63,7 @@ class Expr:
     args: tuple[Expr, ...] = ()
     data: Any = None
 
-    # With this attribute, NumPy leaves operators such as * to this class.
+    # This attribute makes NumPy use the operators of this class in expressions such as array * expr.
     __array_ufunc__ = None
 
     def __add__(self, other: Operand) -> Expr:
@@ -167,8 +167,9 @@ def array(items: Sequence[Operand]) -> Expr:
 
 
 def _as_array(node: Expr) -> Expr:
-    """Return a vector as a literal array of scalars, which code generators require for the rows
-    of a matrix.
+    """Return a vector as a literal array of scalars.
+
+    Code generators require this form for the rows of a matrix.
     """
     if node.op == "array":
         return node
@@ -198,7 +199,7 @@ def index(node: Expr, key: Index) -> Expr:
 
 
 def _compose(outer: Index, inner: Index) -> Index:
-    """Return the single array index that is equivalent to indexing by `outer` and then by `inner`."""
+    """Return the single array index that equals indexing by `outer` first and then by `inner`."""
     rest = iter(inner)
     combined: list[int | slice] = []
     for key in outer:
@@ -338,7 +339,8 @@ def call(name: str, *arguments: Expr) -> Expr:
 def function(name: str, value: Expr, *arguments: Expr) -> Expr:
     """Return an expression that code generators can write as a call of a named function of arrays.
 
-    Generators without support for functions write the value instead. A constant value is returned unchanged.
+    A generator without support for functions writes the expression of the value instead. A constant
+    value is returned as a constant.
     """
     if value.op == "constant":
         return value
@@ -356,7 +358,7 @@ def is_norm(node: Expr) -> bool:
 
 
 def table(name: str, argument: Expr, order: int = 0, *, inside: bool = False) -> Expr:
-    """Return a lookup of a table of the description, or of a derivative of it.
+    """Return the value or a derivative of a lookup table of the description, as an expression.
 
     Parameters
     ----------
@@ -367,13 +369,13 @@ def table(name: str, argument: Expr, order: int = 0, *, inside: bool = False) ->
     order : int
         Order of the derivative.
     inside : bool
-        Whether the argument is known to remain inside of the table.
+        Whether the argument is known to remain within the range of the table.
     """
     return Expr("table", (), (argument,), (name, order, inside))
 
 
 def choose(comparison: str, left: Expr, right: Expr, then: Expr, otherwise: Expr) -> Expr:
-    """Return an if-expression with a condition that is evaluated at each instant, without an event."""
+    """Return an if-expression whose condition is evaluated with the model and triggers no events."""
     return Expr("if", (), (left, right, then, otherwise), (comparison, None))
 
 
@@ -389,9 +391,10 @@ def switch(
 
 
 def relation(comparison: str, left: Expr, right: Expr, then: Expr, otherwise: Expr, name: str) -> Expr:
-    """Return an if-expression whose condition depends on the motion: the condition `name` of the program.
+    """Return an if-expression with the switching condition `name` of the program.
 
-    Between events the condition keeps its truth value; see `Relation` in `generator.program`.
+    The condition depends on the motion. Between events it keeps its truth value; see
+    `SwitchingCondition` in `generator.program`.
     """
     return Expr("if", (), (left, right, then, otherwise), (comparison, name))
 
@@ -400,7 +403,7 @@ _SIMPLIFYING: dict[str, Callable[..., Expr]] = {"+": add, "-": sub, "*": mul, "/
 
 
 def rebuilt(node: Expr, args: Sequence[Expr]) -> Expr:
-    """Return the operation of a scalar node with other operands, simplified."""
+    """Return a scalar expression node with new operands, in simplified form."""
     return _SIMPLIFYING[node.op](*args) if node.op in _SIMPLIFYING else replace(node, args=tuple(args))
 
 

@@ -1,9 +1,10 @@
 """Longest integration steps over time that resolve functions of time, including very short pulses.
 
-The step-size control of an integrator evaluates a function at its stages only. A step of a mechanism
-at rest could skip an impact of a few milliseconds. Therefore the time is divided into intervals in which
-the function is linear or close to a polynomial of degree 4. No step is longer than the interval in which it
-begins. A step that ends in a later interval extends into it by at most the length of that interval.
+The step-size control of an integrator evaluates a function at few times per step. A step of a
+mechanism at rest could therefore skip an impact of a few milliseconds. The time is divided into
+intervals in which the function is linear or close to a polynomial of degree 4. No step is longer
+than the interval in which the step begins. If a step ends in a later interval, its part in this
+interval is at most as long as the interval.
 """
 
 from __future__ import annotations
@@ -22,17 +23,17 @@ Array = NDArray[np.float64]
 CELLS = 2**19
 _FEW = 65  # Number of samples of a polynomial between two breakpoints.
 _NODES = 5  # Number of nodes of the interpolating polynomial of degree 4.
-# Largest error of the polynomial in an interval, relative to the function's deviation from a straight line.
+# Largest error of the polynomial, relative to the deviation of the function from a straight line.
 _RESOLVED = 0.01
 _QUIET = 1e-7  # Negligible deviation from a straight line, relative to the range of the function.
-_AWAKE = 4  # After this many intervals of equal length, a step-size control has adapted to the length.
-_SCATTER = 0.8  # Range of the irregular shifts of sample times, relative to the mean distance.
-# Fractional part of the golden ratio. The multiples modulo 1 are evenly spread and never repeat.
+_AWAKE = 4  # Number of intervals of similar length after which a step-size control has adapted to this length.
+_SCATTER = 0.8  # Range of the irregular shifts of sample times, relative to the mean distance of the samples.
+# Fractional part of the golden ratio. The fractional parts of its multiples are evenly spread and distinct.
 _GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0
-# Largest admissible unresolved fraction of the searched time. Jumps and single narrow pulses occupy less.
+# Largest admissible fraction of the searched time in which samples do not resolve the function.
 _UNRESOLVED = 0.01
 _SAME = 1e-9  # Largest relative difference of times that are treated as equal.
-# Intervals of similar length are counted within this time before an interval, relative to the interval.
+# Time before an interval in which intervals of similar length are counted, relative to the interval's length.
 _MEMORY = 16.0
 
 
@@ -43,12 +44,12 @@ class Pace:
     Parameters
     ----------
     begins : ndarray, shape (K,)
-        Beginning of each interval, s, in ascending order. The first interval also covers all
-        earlier times.
+        Beginning of each interval, s, in ascending order. The first interval also covers all earlier
+        times.
     bounds : ndarray, shape (K,)
-        Longest step in each interval, s; infinite without a bound.
+        Longest admissible step in each interval, s; infinite if there is no limit.
     known : ndarray, shape (L,)
-        Times, s, at which solvers stop in any case, or at which no feature can be missed.
+        Times, s, at which solvers end a step in any case, or at which no feature can be missed.
     is_resolved : bool
         False if a function changes faster than the search samples it, so that a feature can be missed.
     """
@@ -67,16 +68,16 @@ class Pace:
     def following(self) -> Array:
         """Latest admissible end, s, of a step that begins in each interval, shape (K,).
 
-        The step limits of all later intervals determine this time.
+        This time follows from the step limits of all later intervals.
         """
         latest = np.minimum.accumulate((self.begins + self.bounds)[::-1])[::-1]
         return np.append(latest[1:], np.inf)
 
     @cached_property
     def marks(self) -> NDArray[np.bool_]:
-        """Whether a short feature that a solver can miss begins in each interval, shape (K,).
+        """Whether each interval begins with a short feature that a solver can miss, shape (K,).
 
-        A solver can miss a feature if its previous steps are longer than the feature.
+        A solver can miss a feature if the steps before it are longer than the feature.
         """
         found = np.zeros(len(self.begins), dtype=bool)
         margin = _SAME * float(np.abs(self.begins).max())
@@ -98,7 +99,7 @@ class Pace:
         return pairwise([begin, *inside, end])
 
     def refined(self, times: Sequence[float]) -> Iterator[float]:
-        """Yield ascending times, s, with intermediate times inserted so that no step is too long."""
+        """Yield ascending times, s, with intermediate times so that no step between two of them is too long."""
         yield times[0]
         for begin, end in pairwise(times):
             t = begin
@@ -111,7 +112,7 @@ STEADY = Pace(np.zeros(1), np.full(1, np.inf))
 
 
 def merged(paces: Sequence[Pace]) -> Pace:
-    """Return the step lengths that satisfy all given bounds."""
+    """Return the step lengths that satisfy all given limits of the step length."""
     moving = [pace for pace in paces if not pace.is_steady]
     if not moving:
         return STEADY
@@ -138,12 +139,12 @@ def searched(
     Parameters
     ----------
     function : callable
-        Function with two arguments: times, shape (N,), s, and beginning of the smooth piece that
+        Function with two arguments: times, shape (N,), s, and the begin of the smooth piece that
         contains these times, s.
     span : tuple of float
         Begin and end of the searched time, s.
     breaks : sequence of float
-        Times, s, at which solvers stop in any case; the function is smooth between them.
+        Times, s, at which solvers end a step in any case. Between these times the function is smooth.
     smooth : bool
         Whether the function is a polynomial between breaks and points, so that it has no pulses.
     points : sequence of float
@@ -170,8 +171,9 @@ def searched(
 
 
 def _scattered(begin: float, end: float, count: int) -> Array:
-    """Return irregularly spaced times between two times, s, which prevent aliasing of fast
-    oscillations.
+    """Return irregularly spaced times between two times, s.
+
+    With regular spacing, a fast oscillation could have equal values at all samples (aliasing).
     """
     index = np.arange(count, dtype=float)
     index[1:-1] += _SCATTER * (np.mod(_GOLDEN * index[1:-1], 1.0) - 0.5)
@@ -208,7 +210,7 @@ class _Interval:
 def _cut(time: Array, values: Array, allowed: float) -> Iterator[_Interval]:
     """Yield intervals of a smooth piece in which one integration step resolves the function.
 
-    In such an interval, the function is linear or close to a polynomial of degree 4.
+    In each interval, the function is linear or close to a polynomial of degree 4.
     """
     waiting = [(0, len(time) - 1)]
     while waiting:
@@ -229,7 +231,7 @@ def _cut(time: Array, values: Array, allowed: float) -> Iterator[_Interval]:
 
 
 def _paced(intervals: Sequence[_Interval], allowed: float) -> Pace:
-    """Return a limit of the step length in each interval: the length of the interval.
+    """Return the length of each interval as the limit of the step length in this interval.
 
     If the function is linear over the whole time, steps are not limited.
     """

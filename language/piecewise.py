@@ -26,10 +26,11 @@ class Piecewise:
     Attributes
     ----------
     pieces : ndarray, shape (m, PIECE)
-        Left end and coefficients of each piece, in ascending order. The first piece
-        extends to −∞ and the last one to +∞.
+        Left end and coefficients of each piece, in ascending order. The first piece extends to −∞ and
+        the last one to +∞.
     kinks : bool
-        Whether solvers stop between pieces, because the slope or the second derivative jumps there.
+        Whether solvers end a step between two pieces, because the slope or the second derivative jumps
+        there.
     """
 
     pieces: Array
@@ -49,10 +50,10 @@ class Piecewise:
 
     @property
     def pace(self) -> Pace:
-        """Largest steps of the argument that resolve the function.
+        """Longest steps of the argument that resolve the function.
 
-        A function with kinks needs no limit, because solvers stop between its pieces, and each piece is
-        monotone.
+        If the function has kinks, the steps are not limited, because solvers end a step between two pieces,
+        and each piece is monotone.
         """
         if self.kinks:
             return STEADY
@@ -65,7 +66,8 @@ class Piecewise:
 def cubic(time: Array, values: Array, *, at_rest: bool) -> Piecewise:
     """Return the C² cubic spline through points, shape (N,) each.
 
-    With `at_rest`, its slope is zero at both ends; otherwise the end condition is "not-a-knot".
+    With `at_rest`, the slope of the spline is zero at both ends. Without it, the end condition is
+    "not-a-knot".
     """
     spline = CubicSpline(time, values, bc_type="clamped" if at_rest else "not-a-knot")
     return Piecewise(np.column_stack([time[:-1], spline.c[::-1].T]), kinks=False)
@@ -74,9 +76,9 @@ def cubic(time: Array, values: Array, *, at_rest: bool) -> Piecewise:
 def monotone(time: Array, values: Array, *, at_rest: bool, kinks: bool) -> Piecewise:
     """Return the monotone cubic interpolation of points, shape (N,) each, with a continuous slope (PCHIP).
 
-    The slope at a point is the weighted harmonic mean of the slopes of its two chords, or zero at an extremum
-    [1]_. With `at_rest`, the slope is zero at both ends; otherwise it is that of the parabola through three
-    points, limited such that the function stays monotone.
+    The slope at a point is the weighted harmonic mean of the slopes of the two adjacent chords, or zero
+    at an extremum [1]_. With `at_rest`, the slope is zero at both ends. Without it, the slope at an end
+    is that of the parabola through three points, limited such that the function stays monotone.
 
     References
     ----------
@@ -95,7 +97,10 @@ def monotone(time: Array, values: Array, *, at_rest: bool, kinks: bool) -> Piece
 
 
 def _means(steps: Array, chords: Array) -> Array:
-    """Return the weighted harmonic means of the slopes of neighbouring chords; zero if their signs differ."""
+    """Return the weighted harmonic means of the slopes of neighbouring chords.
+
+    A mean is zero if the two slopes differ in sign.
+    """
     before, after = 2.0 * steps[1:] + steps[:-1], steps[1:] + 2.0 * steps[:-1]
     alike = chords[:-1] * chords[1:] > 0.0
     left, right = (np.where(alike, part, 1.0) for part in (chords[:-1], chords[1:]))
@@ -103,7 +108,6 @@ def _means(steps: Array, chords: Array) -> Array:
 
 
 def _end_slope(steps: Array, chords: Array) -> float:
-    """Return the slope at the first point."""
     if len(steps) == 1:
         return float(chords[0])
     slope = ((2.0 * steps[0] + steps[1]) * chords[0] - steps[0] * chords[1]) / (steps[0] + steps[1])
@@ -115,8 +119,9 @@ def _end_slope(steps: Array, chords: Array) -> float:
 
 
 def linear(time: Array, values: Array, *, kinks: bool) -> Piecewise:
-    """Return the linear interpolation of points, shape (N,) each, continued with a constant at both
-    ends.
+    """Return the linear interpolation of points, shape (N,) each.
+
+    Beyond each end, the value at this end is kept.
     """
     slopes = np.append(np.diff(values) / np.diff(time), 0.0)
     begins, starts = np.append(time[0], time), np.append(values[0], values)
@@ -125,8 +130,9 @@ def linear(time: Array, values: Array, *, kinks: bool) -> Piecewise:
 
 
 def derivative(piece: Expr, x: Expr, order: int) -> Expr:
-    """Return the derivative of order 0 to 3 of a piece's polynomial at x; the piece has shape
-    (PIECE,).
+    """Return a derivative of order 0 to 3 of the polynomial of one piece, at x.
+
+    The argument `piece` has the shape (PIECE,).
     """
     _, c0, c1, c2, c3 = piece
     return _DERIVATIVES[order](x - piece[0], c0, c1, c2, c3)
@@ -141,7 +147,8 @@ _DERIVATIVES: tuple[Callable[..., Expr], ...] = (
 
 
 def symbol(name: str) -> Expr:
-    """Return the symbol of a variable that contains one piece: left end and four coefficients,
-    shape (PIECE,).
+    """Return the symbol of a variable that contains one piece, shape (PIECE,).
+
+    The elements are the left end and the four coefficients.
     """
     return ir.symbol(name, (PIECE,))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
-_ALIKE = 0.75  # Smallest similarity by difflib for a suggestion; less similar names mislead.
-_SHOWN = 16  # Largest number of known names in a message.
+_ALIKE = 0.75  # Smallest similarity by difflib at which a name is suggested; less similar names would mislead.
+_SHOWN = 16  # Largest number of known names that a message lists.
 
 
 def several(names: str | Iterable[str]) -> tuple[str, ...]:

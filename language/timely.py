@@ -18,7 +18,7 @@ from .pace import STEADY, Pace, merged, searched
 
 Array = NDArray[np.float64]
 _POLYNOMIAL = ("+", "-", "*", "neg", "quintic_0")
-_POWERS = (2.0, 3.0, 4.0)  # Exponents of polynomials that a few samples resolve.
+_POWERS = (2.0, 3.0, 4.0)  # Exponents for which a few samples resolve the power, because its degree is low.
 # Smallest distance of samples from the ends of a smooth piece, relative to the length of the piece.
 _INSIDE = 1e-9
 
@@ -29,8 +29,9 @@ class _NoValueError(ValueError):
 
 @dataclass(frozen=True)
 class TimedPace:
-    """Longest steps that expressions of time allow, and names of the parameters that influence
-    these steps.
+    """Longest integration steps that resolve expressions of time.
+
+    The names of the parameters that influence these steps are stored as well.
     """
 
     pace: Pace
@@ -42,7 +43,7 @@ def timed_pace(
 ) -> TimedPace:
     """Return the longest steps from time 0 to `horizon` that resolve expressions of time.
 
-    Lookup tables are excluded, because they limit the steps of their arguments themselves.
+    Lookup tables are excluded, because each table has step limits of its own.
 
     Parameters
     ----------
@@ -63,9 +64,9 @@ def timed_pace(
 
 
 def _timely(tree: Expr, parameters: Mapping[str, float]) -> Iterator[Expr]:
-    """Yield the largest parts of an expression that depend on time and parameters alone, except affine ones.
+    """Yield the largest parts of an expression that depend on time and parameters alone.
 
-    Parts with lookup tables are omitted.
+    Parts that are affine in time, and parts with lookup tables, are omitted.
     """
     if _is_timely(parameters, tree):
         if not _is_affine(tree):
@@ -76,7 +77,6 @@ def _timely(tree: Expr, parameters: Mapping[str, float]) -> Iterator[Expr]:
 
 
 def _is_timely(parameters: Mapping[str, float], *trees: Expr) -> bool:
-    """Whether expressions depend on time and parameters alone and contain no lookup table."""
     return _running(parameters, *trees) == {"t"} and not any(map(_has_table, trees))
 
 
@@ -85,10 +85,10 @@ def _has_table(tree: Expr) -> bool:
 
 
 def _without_states(tree: Expr, parameters: Mapping[str, float]) -> Iterator[Expr]:
-    """Yield functions of time that can cause short features in an operation on time and states.
+    """Yield the functions of time in an operation that can cause short features.
 
-    A divisor d that depends on time alone yields 1/d. A condition that depends on time alone yields 1
-    if it is true, otherwise 0.
+    A divisor d that depends on time alone yields 1/d. A condition that depends on time alone yields the
+    function that is 1 while the condition is true, and 0 otherwise.
     """
     if tree.op == "/" and _is_timely(parameters, tree.args[1]):
         yield differentiate.ONE / tree.args[1]
@@ -98,14 +98,15 @@ def _without_states(tree: Expr, parameters: Mapping[str, float]) -> Iterator[Exp
 
 
 def _running(parameters: Mapping[str, float], *trees: Expr) -> set[str]:
-    """Return the names in expressions whose values change during a run."""
+    """Return the names in expressions whose values can change during a run."""
     return {name for tree in trees for name in running_names(tree)} - parameters.keys()
 
 
 def _mixed(tree: Expr, parameters: Mapping[str, float]) -> Iterator[Expr]:
     """Yield the operations on both time and state variables that can cause short pulses.
 
-    Sums and products are excluded, because they have short pulses only if an operand has short pulses.
+    Sums and products are omitted, because they have a short pulse only if one of their operands has
+    one.
     """
     if _is_mixed(parameters, tree):
         if _is_decisive(tree, parameters):
@@ -120,8 +121,10 @@ def _is_mixed(parameters: Mapping[str, float], *trees: Expr) -> bool:
 
 
 def _is_decisive(tree: Expr, parameters: Mapping[str, float]) -> bool:
-    """Whether an operation on time and state variables does more than add, multiply or select its
-    operands.
+    """Whether an operation on time and state variables can cause a short pulse.
+
+    Sums and products are excluded. A conditional expression or a quotient is excluded if its condition
+    or divisor does not depend on both time and states.
     """
     if _has_table(tree):
         return False
@@ -133,12 +136,10 @@ def _is_decisive(tree: Expr, parameters: Mapping[str, float]) -> bool:
 
 
 def _held(tree: Expr, parameters: Mapping[str, float], initial: Mapping[str, float]) -> list[Expr]:
-    """Return an expression with its time-independent parts replaced by numbers, for several choices
-    of these numbers.
-    """
+    """Return an expression for several choices of numbers that replace its time-independent parts."""
     known = {"pi": math.pi, **parameters, **initial}
     values = [_initial(part, known) for part in _timeless(tree, parameters)]
-    with np.errstate(all="ignore"):  # An undefined expression does not bound the steps.
+    with np.errstate(all="ignore"):  # Where an expression is undefined, it does not limit the steps.
         return [_with_held(tree, parameters, iter(choice)) for choice in held_values(values)]
 
 
@@ -153,9 +154,6 @@ def _timeless(tree: Expr, parameters: Mapping[str, float]) -> Iterator[Expr]:
 
 
 def _with_held(tree: Expr, parameters: Mapping[str, float], values: Iterator[float]) -> Expr:
-    """Return an expression with its time-independent parts replaced by the given numbers, in the
-    order of their occurrence.
-    """
     used = _running(parameters, tree)
     if used and "t" not in used:
         return ir.constant(next(values))
@@ -201,8 +199,9 @@ def _pace(tree: Expr, parameters: Mapping[str, float], horizon: float) -> Pace:
 
 
 def _breaks(tree: Expr, parameters: Mapping[str, float]) -> Iterator[float]:
-    """Yield the times at which solvers stop, s: start and end times of `quintic`, and switching times
-    of conditions.
+    """Yield the times at which solvers end a step in any case, s.
+
+    These are the start and end times of `quintic`, and the switching times of conditions.
     """
 
     def is_constant(name: str) -> bool:
@@ -223,7 +222,7 @@ def _is_smooth(tree: Expr) -> bool:
 
 
 def _is_polynomial(tree: Expr) -> bool:
-    """Whether an operation itself, regardless of its operands, is a piecewise polynomial."""
+    """Whether an operation, regardless of its operands, is a piecewise polynomial."""
     if tree.op in ("/", "^"):
         exponent = tree.args[1]
         return exponent.op == "constant" and (tree.op == "/" or float(exponent.data) in _POWERS)
@@ -233,13 +232,12 @@ def _is_polynomial(tree: Expr) -> bool:
 
 
 def _values(tree: Expr, known: Mapping[str, Array | float]) -> Array | float:
-    """Return the values of an expression for arrays of values of its names."""
     if tree.op == "constant":
         return float(tree.data)
     if tree.op == "symbol":
         return known[tree.data]
     if tree.function == "start":
-        return 0.0  # The value of `start` is unknown here; a constant does not shorten pulses.
+        return 0.0  # The value of `start` is unknown here; any constant will do, as it shortens no pulse.
     operands = [_values(child, known) for child in tree.args]
     if tree.op == "if":
         left, right, then, otherwise = operands

@@ -1,8 +1,9 @@
 """Laws of force elements, each written once as expressions of the names in descriptions.
 
-For each table in `description.elements` there is a module of the same name. The function `act` of a
-module defines the forces and outputs of an element. Reference solver and generator evaluate these
-expressions like those of `[[forces]]`. The oracle has its own implementation of the laws.
+Each table in `description.elements` has a module of the same name. The function `act` of this
+module defines the forces and outputs of an element. The reference solver and the generator evaluate
+these expressions in the same way as expressions in `[[forces]]`. The oracle has its own
+implementation of the laws.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""Vocabulary of force laws: inputs that an element reads, outputs that it publishes, forces that it
-exerts.
-"""
+"""Building blocks of force laws: inputs, published outputs, efforts and forces of an element."""
 
 from __future__ import annotations
 
@@ -46,7 +44,7 @@ class Law:
     Parameters
     ----------
     element : Element
-        Entry of the element in the description.
+        Part of the description that defines the element.
     coordinate : callable
         Function that returns the full name of a joint's coordinate: `column.angle` for `column`.
     expression : callable
@@ -77,11 +75,11 @@ class Law:
         self.energy: Expr | None = None
 
     def number(self, key: str) -> Expr:
-        """Return the symbol of a number in the element's entry."""
+        """Return the symbol of one of the element's numbers in the description."""
         return ir.symbol(own_name(self._element, key))
 
     def command(self, key: str) -> Expr:
-        """Return an input of the element, or the expression that the description gives instead."""
+        """Return an input of the element, or the expression that replaces this input in the description."""
         given = getattr(self._element, key)
         return ir.symbol(own_name(self._element, key)) if given is None else self._expression(given)
 
@@ -109,7 +107,7 @@ class Law:
         return symbol
 
     def effort(self, joint: str, value: Expr) -> None:
-        """Add an effort on a joint's coordinate, positive in its positive direction, N or N·m."""
+        """Add an effort on a joint's coordinate, N or N·m; a positive effort acts in the positive direction."""
         self.efforts.append((self._coordinate(joint), value))
 
     def force(self, point: str, value: Vector) -> None:
@@ -117,15 +115,15 @@ class Law:
         self.forces.append((point, value))
 
     def stores(self, energy: Expr) -> None:
-        """Add a stored energy, J, which may depend on positions only."""
+        """Add a stored energy, J, which must depend on positions only."""
         found = substituted(energy, self._known)
         self.energy = found if self.energy is None else self.energy + found
 
 
 def own_name(element: Element, key: str) -> str:
-    """Return the symbol name of a number or input of an element in its law.
+    """Return the symbol that represents a number or input of an element in the element's law.
 
-    The name contains a colon, which no name of a description contains.
+    The symbol's name contains a colon, so that it differs from all names in a description.
     """
     return f"{element.name}:{key}"
 

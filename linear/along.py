@@ -1,6 +1,6 @@
-"""Modes of a mechanism as functions of time or of a value in its description.
+"""Modes of a mechanism as functions of time, or of a value in the description.
 
-For values with equal equations, only one FMU is compiled.
+Only one FMU is compiled for all values that lead to equal equations.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _MOST = 10_000  # maximum number of values
 
 
 def along_of(text: str) -> tuple[str, list[float]]:
-    """Return key and values of `KEY=first:last:count` or `KEY=a,b,c`.
+    """Return key and values from a text of the form `KEY=first:last:count` or `KEY=a,b,c`.
 
     Raises
     ------
@@ -58,7 +58,7 @@ def along_of(text: str) -> tuple[str, list[float]]:
 
 
 def modes_along(model: System, source: str, options: ModesAlongOptions) -> ModeTracks:
-    """Compute the modes at each value of a key or time, and track them by their shapes.
+    """Compute the modes at several times, or at several values of a key, and track them by their shapes.
 
     Parameters
     ----------
@@ -100,9 +100,9 @@ def modes_along(model: System, source: str, options: ModesAlongOptions) -> ModeT
 def _places(
     model: System, source: str, options: ModesAlongOptions, numbers: Sequence[float]
 ) -> list[tuple[System, State | float]]:
-    """Return the mechanism and its operating point for each value: a state, or the time of a run, s.
+    """Return the mechanism and the operating point for each value of the varied quantity.
 
-    Raises DescriptionError for invalid values.
+    The operating point is a state, or the time, s, of a run at which the state is taken.
     """
     if options.key == TIME:
         return [(model, checked(model, StateOptions(time=t))) for t in numbers]
@@ -116,9 +116,10 @@ def _places(
 
 
 def _together(key: str, values: Sequence[float], said: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield one summary per kind of note.
+    """Yield one summary for each kind of note.
 
-    The summary contains the number of values with such a note, and quotes the first of these notes.
+    The summary contains the number of values at which this note occurs, and the text of the first
+    occurrence.
     """
     kinds: dict[str, list[tuple[float, str]]] = {}
     for value, notes in zip(values, said, strict=True):
@@ -173,7 +174,6 @@ def _check(options: ModesAlongOptions, values: Sequence[float], chain: Descripti
 
 
 def _changed(chain: Description, source: str, key: str, value: float) -> Description:
-    """Return the description with a new value of one key or of one entry of `[parameters]`."""
     place = f"parameters.{key}" if key in chain.parameters else key
     # Integer keys such as counts reject floating-point values.
     number = int(value) if value.is_integer() else value
@@ -192,7 +192,6 @@ def _check_coordinates(key: str, models: Sequence[System]) -> None:
 
 
 def _mass(model: System, space: StateSpace) -> Array:
-    """Return the mass matrix at the operating point, shape (n, n)."""
     numbers = model.problem.model
     return numbers.mass(numbers.state(space.time, space.q, np.zeros_like(space.q)).posture)[0]
 

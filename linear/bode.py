@@ -22,7 +22,7 @@ _BESIDE = np.array([-0.03, -0.01, -0.003, 0.003, 0.01, 0.03])
 
 
 def refuse_too_many(inputs: int, outputs: int) -> None:
-    """Raise DescriptionError if a Bode plot would be empty or have too many curves."""
+    """Raise DescriptionError if a Bode plot would have no curves or too many curves."""
     if not inputs:
         text = "expected a model with FMU inputs, got none; add a force with input = true"
     elif inputs * outputs > _MOST:
@@ -36,8 +36,8 @@ def refuse_too_many(inputs: int, outputs: int) -> None:
 def frequencies(modes: Sequence[Mode]) -> Array:
     """Return increasing frequencies for a Bode plot, Hz.
 
-    They extend from a decade below the lowest to a decade above the highest eigenfrequency of an
-    oscillating mode. Additional frequencies are close to each eigenfrequency.
+    The range begins a decade below the lowest and ends a decade above the highest eigenfrequency of the
+    oscillating modes. Additional frequencies are close to each eigenfrequency.
     """
     moving = [mode for mode in modes if mode.frequency]
     own = [mode.frequency for mode in [m for m in moving if m.damping < 1.0] or moving] or [1.0]
@@ -61,7 +61,7 @@ def draw(at: Array, response: NDArray[np.complex128], labels: Sequence[str]) -> 
         figure = style.new_figure(5.4)
         amplitude, phase = figure.subplots(2, 1, sharex=True)
         for values, colour in zip(response, style.COLOURS, strict=False):
-            seen = np.abs(values) > 0.0  # zeros have neither a logarithm nor a phase
+            seen = np.abs(values) > 0.0  # the logarithm and the phase of zero are undefined
             amplitude.plot(at, np.where(seen, np.abs(values), np.nan), color=colour)
             phase.plot(at, np.where(seen, np.degrees(np.unwrap(np.angle(values))), np.nan), color=colour)
         style.log_axis(amplitude)

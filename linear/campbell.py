@@ -18,7 +18,9 @@ _APART = 0.035  # minimum distance of labels, relative to the height of the axes
 
 
 def draw(label: str, values: Array, eigenvalues: NDArray[np.complex128]) -> Figure:
-    """Draw frequencies above damping ratios with one numbered curve per mode: solid if it oscillates, else dotted.
+    """Draw frequencies above damping ratios, with one numbered curve per mode.
+
+    The curve is solid where the mode oscillates, and dotted elsewhere.
 
     Parameters
     ----------
@@ -61,7 +63,6 @@ def _top(ratios: Array) -> float:
 
 
 def _line(axes: Axes, values: Array, numbers: Array, swings: NDArray[np.bool_], colour: str) -> None:
-    """Draw the curve of one mode: solid where the mode oscillates, dotted elsewhere."""
     look: dict[str, Any] = {"color": colour, "marker": "o", "markersize": 2.0 if len(values) > 25 else 3.0}
     for kind, shown in (("-", swings), (":", ~swings)):
         reached = shown | np.append(False, shown[:-1])
@@ -70,7 +71,6 @@ def _line(axes: Axes, values: Array, numbers: Array, swings: NDArray[np.bool_], 
 
 
 def _number(axes: Axes, values: Array, numbers: Array) -> None:
-    """Write the mode numbers at the ends of their curves if there is room."""
     axes.margins(x=0.03)
     taken: list[tuple[float, float]] = []
     wide = float(np.ptp(values)) or 1.0

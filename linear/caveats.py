@@ -1,4 +1,4 @@
-"""Notes on the limits of a linear model's validity, with numbers."""
+"""Notes on the limits within which a linear model is valid, with numbers."""
 
 from __future__ import annotations
 
@@ -17,14 +17,17 @@ from ..runs.fmpy_runs.states import further_states
 from .point import OperatingPoint
 from .state_space import StateSpace
 
-_STILL = 1e-6  # largest rate of a state at rest, relative to the change that forces alone cause in 1 s
-_MOVED = 1e-6  # displacement, rad or m, whose effect on the rates is the lower bound of their scales
+_STILL = 1e-6  # largest rate that counts as zero, relative to the reference magnitude of the rate
+_MOVED = 1e-6  # displacement, rad or m, whose effect on a rate is the lower bound of its reference magnitude
 _SHOWN = 3  # maximum number of signals listed in a note
 _TINY = 1e-300  # positive lower bound that avoids division by zero
 
 
 def refuse_other_rank(model: System, point: OperatingPoint) -> None:
-    """Raise SolveError if the constraints have another rank than initially, at a singular configuration."""
+    """Raise SolveError if the rank of the constraints differs from the rank in the initial state.
+
+    The state is then a singular configuration, about which no linear model exists.
+    """
     if not model.rows:
         return
     found = model.problem.rank_at(point.t, *_coordinates(model, point))
@@ -98,8 +101,8 @@ def _violations(model: System, rows: tuple[Residual, Residual]) -> Iterator[str]
 def _changes(space: StateSpace, rates: Array, natural: Array, text: str, order: int) -> Iterator[str]:
     """Yield a note on all significant rates, in descending order of significance.
 
-    A rate is significant if it is not small relative to its natural scale. Rates and scales have the
-    shape (k,).
+    A rate is significant if it is not small relative to the reference magnitude `natural`. Rates and
+    reference magnitudes have the shape (k,).
     """
     ratios = np.abs(rates) / np.maximum(natural, _TINY)
     large = [k for k in np.argsort(-ratios, kind="stable").tolist() if ratios[k] > _STILL]
@@ -118,8 +121,10 @@ def _per_second(unit: str, order: int) -> str:
 
 
 def _natural(space: StateSpace, model: System, point: OperatingPoint) -> Array:
-    """Return the natural scale of each state's rate, shape (k,): the change that forces alone would
-    cause in 1 s.
+    """Return the reference magnitude of each state's rate, shape (k,).
+
+    For coordinates and velocities, this magnitude is the value of `analysis.natural_accelerations`,
+    taken as a change per second.
     """
     coordinates = model.mechanism.coordinates
     bristles = [k for k, c in enumerate(coordinates) if c.friction is not None]
@@ -128,7 +133,7 @@ def _natural(space: StateSpace, model: System, point: OperatingPoint) -> Array:
     at = (point.t, *_coordinates(model, point), z)
     sizes = analysis.natural_accelerations(model.with_inputs(point.inputs), at)
     names = [name for level in ("position", "velocity") for name in signal_names(coordinates, level)]
-    filters = np.ones(len(further) - len(bristles))  # scale of filter states, rad or m
+    filters = np.ones(len(further) - len(bristles))  # reference magnitude of filter states, rad or m
     known = dict(zip([*names, *further], [*sizes, *sizes, *sizes[bristles], *filters], strict=True))
     found = np.array([known[name] for name in space.states])
     # Without the lower bound, rounding errors of force-free coordinates would count as significant.
@@ -136,8 +141,9 @@ def _natural(space: StateSpace, model: System, point: OperatingPoint) -> Array:
 
 
 def _coordinates(model: System, point: OperatingPoint) -> tuple[Array, Array]:
-    """Return q and q̇, shape (n,) each; rates that are not states are set to 0, because they follow
-    from the others.
+    """Return q and q̇, shape (n,) each.
+
+    Rates that are not states are set to 0, because they follow from the other rates.
     """
     names = (signal_names(model.mechanism.coordinates, level) for level in ("position", "velocity"))
     q, qd = (np.array([point.signals.get(name, 0.0) for name in level]) for level in names)

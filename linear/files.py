@@ -25,9 +25,7 @@ _NAMES = ("states", "inputs", "outputs", "coordinates", "notes")
 
 
 def check_bode(model: System, outputs: Sequence[str] | None, folder: Path | None) -> None:
-    """Raise DescriptionError if a Bode plot would be empty, have too many curves, or have no
-    folder.
-    """
+    """Raise DescriptionError if a Bode plot would have no or too many curves, or if no folder is given."""
     if folder is None:
         raise DescriptionError("bode", "expected a folder for bode.svg, got none; add the option --out")
     program = model.native_program
@@ -63,7 +61,10 @@ def write(model: StateSpace, folder: Path, *, bode: bool = False) -> list[Path]:
 
 
 def write_trim(model: StateSpace, folder: Path, stop: float) -> Path:
-    """Write `trim.csv`: the inputs of a linear model as constants from 0 to `stop`, s, for `run --input`."""
+    """Write `trim.csv`, an input table for `run --input` with the inputs of a linear model.
+
+    The inputs are constant from time 0 to `stop`, s.
+    """
     values = {name: np.full(2, value) for name, value in zip(model.inputs, model.u, strict=True)}
     path = folder / "trim.csv"
     write_csv(path, Trajectory("trim", np.array([0.0, stop]), values))
@@ -79,7 +80,7 @@ def _npz(model: StateSpace) -> bytes:
 
 def _mat(model: StateSpace) -> bytes:
     stream = io.BytesIO()
-    # MATLAB reads arrays of objects as cell arrays.
+    # MATLAB reads NumPy arrays of objects as cell arrays.
     names = {name: np.array(getattr(model, name), dtype=object) for name in _NAMES}
     savemat(cast(Any, stream), {**_numbers(model), **names}, oned_as="column")
     return stream.getvalue()

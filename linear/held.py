@@ -1,4 +1,7 @@
-"""Mechanism with held driven joints, because no steady state exists while a prescribed motion goes on."""
+"""Mechanism in which driven joints are held at constant positions.
+
+Without this change, no steady state exists while a prescribed motion continues.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +17,10 @@ _SAME = 1e-9  # difference from the initial position that counts as zero, rad or
 
 
 def motions_held(model: System) -> System:
-    """Return the mechanism with each motion of a joint replaced by its value at t = 0.
+    """Return the mechanism with each prescribed joint motion replaced by its value at t = 0.
 
-    Motions that follow an FMU input remain, because their filters rest in a steady state.
+    Motions that follow an FMU input are not replaced, because their filters are at rest in a steady
+    state.
     """
     held = _values(model)
     if not held:
@@ -28,7 +32,9 @@ def motions_held(model: System) -> System:
 
 
 def trim_notes(model: System, space: StateSpace) -> StateSpace:
-    """Return a linear model about a steady state with notes on the held motions and the moved coordinates.
+    """Return a linear model about a steady state with notes on the effects of the trim.
+
+    The notes list the motions that are held, and the coordinates that differ from the initial state.
 
     Parameters
     ----------
@@ -61,7 +67,7 @@ def moving_tasks(chain: Description) -> Sequence[str]:
 
 
 def _values(model: System) -> dict[str, str]:
-    """Return the values at t = 0 of all motions given by expressions, as text, by name of the motion."""
+    """Return the values at t = 0 of all motions given by expressions, as texts by the name of the motion."""
     numbers, state = model.problem.model, model.problem.initial_state
     return {
         motion.name: repr(

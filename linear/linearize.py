@@ -1,9 +1,10 @@
 """Linear model of a mechanism about one state, from the exact derivatives of its FMU.
 
-The equations' state x has more entries than the mechanism has degrees of freedom, because constraints
-couple them; constraint stabilisation adds poles of its own. On the constraint manifold, x moves along
-the tangent space: δx = T δξ, where ξ contains independent coordinates and rates. With the FMU's
-equations ẋ = f(x, u) and the selection matrix S, ξ̇ = S f(x, u). Thus A = S f_x T and B = S f_u.
+The equations of a mechanism with constraints have more states x than the mechanism has degrees of
+freedom, and constraint stabilisation adds poles of its own. The linear model is therefore
+restricted to the constraint manifold, on which δx = T δξ with independent coordinates and rates ξ.
+With the FMU's equations ẋ = f(x, u) and the selection matrix S, ξ̇ = S f(x, u). Thus A = S f_x T
+and B = S f_u.
 """
 
 from __future__ import annotations
@@ -72,11 +73,11 @@ def chosen_point(plant: Plant, at: State | float, inputs: InputTable | None, *, 
     plant : Plant
         Native FMU of the mechanism.
     at : State or float
-        State, or time of the FMU's run, s.
+        State, or time, s, of a run of the FMU at which the state is taken.
     inputs : InputTable or None
         Inputs over time.
     trim : bool
-        Whether to determine inputs that make a nearby state steady.
+        Whether to search for a nearby steady state and for the inputs that maintain it.
     """
     return trimmed(plant, at) if trim and isinstance(at, State) else operating_point(plant, at, inputs)
 
@@ -120,12 +121,15 @@ def linearized(plant: Plant, point: OperatingPoint, *, full: bool = False) -> St
 
 @dataclass(frozen=True)
 class _Derivatives:
-    """Values and derivatives of the FMU at a point for w = (q, q̇, others) and r = (ẇ, p outputs).
+    """Values and derivatives of the FMU at an operating point.
+
+    The vector w = (q, q̇, others) contains the quantities whose time derivatives the FMU computes. The
+    vector r = (ẇ, outputs) contains these time derivatives, followed by p outputs.
 
     Parameters
     ----------
     names : tuple of str
-        Names of the entries of w.
+        Names of the elements of w.
     outputs : tuple of str
         Names of the p outputs.
     values, rates : ndarray
@@ -164,7 +168,13 @@ def _outputs(model: System) -> tuple[str, ...]:
 
 
 def _known(model: System, outputs: str | Sequence[str] | None) -> Sequence[str]:
-    """Return the requested outputs, by default all. Raises DescriptionError for unknown names."""
+    """Return the requested outputs, or all outputs if none are requested.
+
+    Raises
+    ------
+    DescriptionError
+        If a name is unknown.
+    """
     there = _outputs(model)
     wanted = there if outputs is None else several(outputs)
     missing = [Problem("", unknown("output", name, there)) for name in wanted if name not in there]
@@ -174,7 +184,7 @@ def _known(model: System, outputs: str | Sequence[str] | None) -> Sequence[str]:
 
 
 def _rates(model: System) -> dict[str, str]:
-    """Map each entry of w = (q, q̇, others) to the FMU variable that is its time derivative."""
+    """Return for each element of w = (q, q̇, others) the FMU variable that is its time derivative."""
     coordinates, own = model.mechanism.coordinates, ("position", "velocity")
     q, qd, qdd = (signal_names(coordinates, level) for level in (*own, "acceleration"))
     others = [state for state in model.native_program.states if state.signal.quantity not in own]

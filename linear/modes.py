@@ -14,7 +14,7 @@ from scipy.linalg import eig
 from ..core.trajectory import Array
 
 Complex = NDArray[np.complex128]
-_ROUNDING = 1e-14  # rounding error of the entries of A, relative to its norm (at least 1/s)
+_ROUNDING = 1e-14  # assumed rounding error of the elements of A, relative to the norm of A (at least 1/s)
 _RIGID = 1e-6  # largest |λ| of a rigid-body mode, relative to the largest |λ| of all modes
 _ON_THE_WAY = 0.618  # fraction by which a real or imaginary part is reduced in the test for rounding errors
 _TINY = 1e-300  # positive lower bound that keeps the condition number of defective eigenvalues finite
@@ -22,17 +22,19 @@ _TINY = 1e-300  # positive lower bound that keeps the condition number of defect
 
 @dataclass(frozen=True)
 class Mode:
-    """Mode of a linear model: a real eigenvalue or a pair of complex conjugate eigenvalues, with the mode shape.
+    """Mode of a linear model: a real eigenvalue or a complex conjugate pair, with the mode shape.
 
     Parameters
     ----------
     eigenvalue
-        Eigenvalue λ in 1/s with non-negative imaginary part. Parts within rounding errors are zero.
+        Eigenvalue λ in 1/s with non-negative imaginary part. A real or imaginary part that is only a
+        rounding error is replaced by zero.
     shape
-        Complex amplitude of each coordinate, rad or m, scaled so that the largest is 1. The motion of the
-        mode is Re(shape·exp(λ t)).
+        Complex amplitude of each coordinate, rad or m, scaled so that the largest amplitude is 1. The
+        motion of the mode is Re(shape·exp(λ t)).
     rigid_body
-        Whether the motion is unresisted: |λ| is below 1e-6 of the largest |λ|, or zero within rounding errors.
+        Whether no force resists the motion: |λ| is below 1e-6 of the largest |λ|, or zero up to
+        rounding errors.
 
     Examples
     --------
@@ -58,8 +60,9 @@ class Mode:
 
     @property
     def damping(self) -> float:
-        """Damping ratio −Re λ/|λ|: 0 undamped, 1 without oscillation, negative if the motion grows; 0 for λ =
-        0.
+        """Damping ratio −Re λ/|λ|, which is negative if the motion grows.
+
+        The ratio is 0 for an undamped motion and for λ = 0, and 1 for a decay without oscillation.
         """
         size = abs(self.eigenvalue)
         return -self.eigenvalue.real / size if self.eigenvalue.real else 0.0
@@ -113,7 +116,7 @@ def modes(A: Array, motion: Array, coordinates: Sequence[str], rates: Sequence[b
     if not len(A):
         return ()
     fastest = max(1.0, float(np.abs(np.linalg.eigvals(A)).max()))
-    scales = np.where(rates, fastest, 1.0)  # rates in eigenvectors are scaled to the size of positions
+    scales = np.where(rates, fastest, 1.0)  # velocities in eigenvectors are scaled to the magnitude of positions
     scaled = A * scales / scales[:, None]
     values, left, right = (np.asarray(part, dtype=complex) for part in eig(scaled, left=True, right=True))
     values = _without_rounding(scaled, values, _uncertainty(scaled, left, right))
@@ -129,10 +132,11 @@ def _error(A: Array) -> float:
 
 
 def _uncertainty(A: Array, left: Complex, right: Complex) -> Array:
-    """Return the uncertainty of each eigenvalue, 1/s: rounding error of the state matrix times condition number.
+    """Return the uncertainty of each eigenvalue due to rounding, 1/s.
 
-    The condition number is 1/|yᴴx| for unit left and right eigenvectors y and x. It is large for nearly
-    coincident eigenvalues, such as the double zero of a free motion.
+    The uncertainty is the rounding error of the state matrix, times the condition number 1/|yᴴx| for
+    unit left and right eigenvectors y and x. This number is large for nearly coincident eigenvalues,
+    such as the double zero of a free motion.
     """
     alike = np.abs(np.sum(left.conj() * right, axis=0))
     return np.asarray(_error(A) / np.maximum(alike, _TINY))
@@ -141,10 +145,10 @@ def _uncertainty(A: Array, left: Complex, right: Complex) -> Array:
 def _without_rounding(A: Array, values: Complex, uncertainty: Array) -> Complex:
     """Return the eigenvalues, with each real or imaginary part that is a rounding error set to zero.
 
-    A part below the uncertainty of its eigenvalue may be a rounding error. However, the uncertainty is
-    infinite for coincident eigenvalues, which occur in filters and at critical damping and are nonzero.
-    Therefore the part is reduced for a test. It is a rounding error if the resulting number is also an
-    eigenvalue within rounding errors.
+    A part is tested if it is smaller than the uncertainty of its eigenvalue. The uncertainty alone is
+    no criterion, because it is infinite for coincident eigenvalues, which may be nonzero. The test
+    reduces the part: it is a rounding error if the changed number is also an eigenvalue up to rounding
+    errors.
     """
     found = values.copy()
     for parts, unit in ((values.real, 1.0), (values.imag, 1j)):

@@ -33,11 +33,11 @@ class Modes(Sequence[Mode]):
     Parameters
     ----------
     linear
-        Linear model that the modes belong to.
+        Linear model whose modes these are.
     model
         Mechanism, for animations.
     case
-        Name of the case of the description, for titles.
+        Name of the case (variant of the description), for titles.
 
     Examples
     --------
@@ -100,8 +100,8 @@ class Modes(Sequence[Mode]):
     ) -> Path:
         """Write an animation of the mechanism oscillating in its modes.
 
-        The animation repeats one cycle of q + amplitude·Re(shape·exp(iφ)) without decay. A page shows all
-        chosen modes; a film shows one.
+        The animation repeats one cycle of q + amplitude·Re(shape·exp(iφ)), in which the phase φ runs from 0
+        to 2π, without decay. A page shows all chosen modes; a film shows one mode.
 
         Parameters
         ----------
@@ -111,7 +111,8 @@ class Modes(Sequence[Mode]):
         chosen
             Indices of the modes in this sequence, from 0. Default: all modes.
         amplitude
-            Amplitude of the coordinate with the largest motion, rad or m. Default: a clearly visible motion.
+            Amplitude of the coordinate with the largest motion, rad or m. By default, the amplitude makes
+            the motion clearly visible.
         progress
             Function that is called with an activity and the completed fraction.
 
@@ -186,8 +187,9 @@ class Modes(Sequence[Mode]):
 
 
 def check_swings(ending: str, count: int | None, amplitude: float | None) -> None:
-    """Raise DescriptionError for an invalid amplitude, rad or m, or for a film that does not show
-    exactly one mode.
+    """Raise DescriptionError if an animation of modes cannot be made as requested.
+
+    The amplitude, rad or m, must be valid, and a film must show exactly one mode.
     """
     if amplitude is not None and not 0.0 < amplitude <= _LARGEST:
         text = f"expected an amplitude in rad or m, greater than 0 and at most {_LARGEST:g}, got {amplitude:g}"
@@ -200,7 +202,8 @@ def check_swings(ending: str, count: int | None, amplitude: float | None) -> Non
 def in_words(mode: Mode) -> str:
     """Return a mode in words, such as `0.53 Hz, damping 0.02`.
 
-    A mode without oscillation has a time constant instead, or is called a rigid-body motion.
+    For a mode without oscillation, the text contains the time constant, or calls the mode a rigid-body
+    motion.
     """
     if mode.rigid_body:
         return "rigid-body motion"

@@ -51,7 +51,7 @@ class OperatingPoint:
 
 
 def checked(model: System, options: StateOptions) -> State | float:
-    """Return the state that the user chose, or the time of the run, s, at which the state is taken.
+    """Return the state that the user chose, or the time, s, of a run at which the state is taken.
 
     Raises
     ------

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from scipy.signal import StateSpace as ScipyStateSpace
 
-_ROUNDING = 1e-12  # size of rounding errors in a response, relative to states of the same unit
+_ROUNDING = 1e-12  # size of rounding errors, relative to the largest response of states with the same unit
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,9 +59,9 @@ class StateSpace:
     motion
         Derivatives of the coordinates with respect to the states, shape (n, k).
     units
-        Unit of each signal.
+        Unit of each state, input and output, by name.
     notes
-        Limits of the model's validity, with numbers.
+        Sentences about the limits of the model's validity, with numbers.
 
     Examples
     --------
@@ -121,8 +121,8 @@ class StateSpace:
         Returns
         -------
         ndarray of complex
-            Frequency response, shape (p, m, N), in units of output per input. Entries within rounding errors
-            are zero.
+            Frequency response, shape (p, m, N), in units of output per input. Values that are only rounding
+            errors are replaced by zero.
         """
         s = 2j * np.pi * np.asarray(frequencies, dtype=float)[:, None, None]
         states = np.linalg.solve(s * np.eye(len(self.A)) - self.A, self.B[None])
@@ -131,9 +131,9 @@ class StateSpace:
         return np.asarray(np.moveaxis(response, 0, -1))
 
     def _sizes(self, states: NDArray[np.complexfloating[Any, Any]]) -> Array:
-        """Return the scale of each state's response, shape (N, k, m), for the relative size of rounding errors.
+        """Return the magnitude to which rounding errors of each state's response are related, shape (N, k, m).
 
-        The scale is the largest magnitude of the response among all states with the same unit.
+        This magnitude is the largest response among all states with the same unit.
         """
         sizes: Array = np.abs(states)
         units = np.array([self.units[state] for state in self.states])

@@ -33,7 +33,7 @@ def of_model(found: StateSpace) -> list[Table | str]:
 
 
 def of_modes(model: StateSpace, found: Sequence[Mode]) -> list[Table | str]:
-    """Return a terminal table with one mode per row and the largest parts of its shape."""
+    """Return a terminal table with one mode per row, including the largest amplitudes of the mode shape."""
     table = Table(
         *("mode", "undamped Hz", "damped Hz", "damping", "time constant s", "shape: amplitude and phase"),
         title=f"t = {model.time:g} s",
@@ -45,15 +45,19 @@ def of_modes(model: StateSpace, found: Sequence[Mode]) -> list[Table | str]:
 
 
 def _frequencies(mode: Mode) -> tuple[str, str]:
-    """Return undamped and damped frequency of a mode as text, Hz; a rigid-body mode has none."""
+    """Return the undamped and the damped frequency of a mode as texts, Hz.
+
+    For a rigid-body mode, the texts state that there is no frequency.
+    """
     if mode.rigid_body:
         return "rigid body", ""
     return f"{mode.frequency:.6g}", f"{mode.damped_frequency:.6g}"
 
 
 def of_tracks(found: ModeTracks) -> list[Table | str]:
-    """Return a terminal table of the frequencies and damping ratios of the slowest modes, one value
-    per row.
+    """Return a terminal table of the frequencies and damping ratios of the slowest modes.
+
+    Each row of the table belongs to one value of the varied quantity.
     """
     shown = min(found.eigenvalues.shape[1], _COLUMNS)
     title = f"undamped Hz, and damping ratio; the first {shown} of {found.eigenvalues.shape[1]} modes"
@@ -75,7 +79,10 @@ def _notes(found: StateSpace) -> list[str]:
 
 
 def shape_text(mode: Mode) -> str:
-    """Return the largest parts of a mode's shape as text, with phases unless they are 0° or 180°."""
+    """Return the largest amplitudes of a mode shape as text.
+
+    The text contains the phase of an amplitude unless the phase is 0° or 180°.
+    """
     largest = sorted(mode.shape.items(), key=lambda item: -abs(item[1]))[:_MOST]
     return ", ".join(f"{name} {_polar(part)}" for name, part in largest if abs(part) >= _LEAST)
 

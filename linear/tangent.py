@@ -26,7 +26,7 @@ class Tangent:
     Parameters
     ----------
     independent : tuple of int
-        Indices in w of the k independent entries ξ.
+        Indices in w of its k independent elements ξ.
     basis : ndarray, shape (len(w), k)
         Basis of the tangent space.
     drift : ndarray, shape (len(w),)
@@ -41,7 +41,8 @@ class Tangent:
 def tangent(model: System, position: Residual, velocity: Residual, size: int) -> Tangent:
     """Return the tangent space of the independent constraint equations.
 
-    Constraints on velocities alone, such as knife edges, leave more independent coordinates than rates.
+    Constraints on velocities alone, such as knife edges, reduce the number of independent rates, but
+    not of independent coordinates.
 
     Parameters
     ----------
@@ -76,7 +77,8 @@ def tangent(model: System, position: Residual, velocity: Residual, size: int) ->
 def _dependent(model: System, C: Array) -> list[int]:
     """Return the coordinates whose rates follow from the velocity constraints C q̇ = ν.
 
-    If the description does not name dependent coordinates, the best conditioned ones are chosen.
+    If the description does not name dependent coordinates, those with the best conditioned Jacobian are
+    chosen.
     """
     named = model.chain.constraints.dependent
     if named == "auto":
@@ -85,8 +87,9 @@ def _dependent(model: System, C: Array) -> list[int]:
 
 
 def _columns(model: System, C: Array, candidates: Sequence[int]) -> list[int]:
-    """Choose m well-conditioned columns of C, shape (m, n), among the candidates by QR
-    decomposition with pivoting.
+    """Choose m well-conditioned columns of C, shape (m, n), among the candidates.
+
+    The choice uses QR decomposition with pivoting.
     """
     m = len(C)
     if not m:

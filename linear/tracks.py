@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
-_COINCIDE = 1e-6  # largest relative distance of coincident eigenvalues, whose shapes are arbitrary mixtures
-_ANOTHER = 0.1  # smallest modal assurance of shape and eigenvalue with which a track continues
-_DOUBTFUL = 0.5  # if the modal assurance is smaller, a track may continue with another mode
+_COINCIDE = 1e-6  # largest relative distance of eigenvalues that count as coincident
+_ANOTHER = 0.1  # smallest modal assurance at which a mode continues a track
+_DOUBTFUL = 0.5  # below this modal assurance, a note warns that modes may have been confused
 _COLUMNS = ("mode", "frequency", "damping", "damped_frequency", "real", "imaginary", "assurance")
 
 
@@ -42,10 +42,12 @@ class ModeTracks:
     values
         Values of the varied quantity, shape (K,).
     eigenvalues
-        Eigenvalues with non-negative imaginary part in 1/s, shape (K, L); NaN where a mode does not exist.
+        Eigenvalues with non-negative imaginary part in 1/s, shape (K, L); NaN where a mode does not
+        exist.
     assurance
-        Modal assurance criterion between the shapes at this and the previous value, weighted by the mass
-        matrix, 0 to 1, shape (K, L); NaN without a previous value, or where eigenvalues coincide.
+        Modal assurance criterion between the mode shapes at a value and at the previous value, weighted
+        by the mass matrix. It is between 0 and 1, shape (K, L), and NaN without a previous value or
+        where eigenvalues coincide.
     shapes
         Complex mode shapes, rad or m, shape (K, L, n), scaled as in `Mode`.
     coordinates
@@ -91,7 +93,7 @@ class ModeTracks:
         return f"<ModeTracks: {L} modes along {self.along}, {K} values>"
 
     def to_dataframe(self) -> DataFrame:
-        """Return the modes as a table of pandas.
+        """Return the modes as a pandas DataFrame.
 
         Returns
         -------
@@ -211,11 +213,12 @@ def tracks(
 ) -> ModeTracks:
     """Track modes from value to value by their shapes and eigenvalues.
 
-    The modal assurance of two shapes a and b is |aᴴMb|²/(aᴴMa bᴴMb) with the mass matrix M: 1 for equal
-    shapes, 0 for two undamped modes at one value (Allemang and Brown 1982, there without M). Shapes of
-    coincident eigenvalues are arbitrary mixtures. After a coincidence, shapes are therefore compared
-    with those before it. The modal assurance of the vectors (shape, λ·shape) also distinguishes
-    eigenvalues with equal shapes, such as the two of an overdamped motion.
+    The modal assurance of two shapes a and b is |aᴴMb|²/(aᴴMa bᴴMb) with the mass matrix M (Allemang
+    and Brown 1982, there without M). It is 1 for equal shapes, and 0 for two undamped modes at one
+    value. The shapes of coincident eigenvalues are arbitrary mixtures. Shapes after a coincidence are
+    therefore compared with shapes before it. The modal assurance of the vectors (shape, λ·shape) also
+    distinguishes modes with equal shapes but different eigenvalues, such as both modes of an overdamped
+    motion.
 
     Parameters
     ----------
@@ -247,8 +250,8 @@ def tracks(
 class _Line:
     """Track of one mode along the varied quantity.
 
-    The mapping `at` contains the modes found so far, with their modal assurance, by index of the value.
-    `shape` and `eigenvalue` are compared with the modes at the next value.
+    The mapping `at` contains, by index of the value, the mode and its modal assurance. The modes at the
+    next value are compared with `shape` and `eigenvalue`.
     """
 
     shape: Complex
@@ -282,8 +285,9 @@ def _assurance(a: Complex, b: Complex, M: Array) -> float:
 
 
 def _nearness(a: complex, b: complex) -> float:
-    """Return the modal assurance of (1, a/s) and (1, b/s) with s² = |a||b|: 1 for equal eigenvalues
-    a and b.
+    """Return the similarity of two eigenvalues a and b, which is 1 if they are equal.
+
+    It is the modal assurance of the vectors (1, a/s) and (1, b/s) with s² = |a||b|.
     """
     if a == b:
         return 1.0

@@ -19,9 +19,9 @@ from .point import OperatingPoint, Plant
 
 _ITERATIONS = 50  # maximum number of Newton steps
 _LONGEST = 0.3  # maximum change of a coordinate in a step, rad or m
-# Largest constraint residual, and acceleration relative to the effect of forces alone, that count as zero.
+# Largest constraint residual, and largest acceleration relative to its reference magnitude, that count as zero.
 _BALANCED = 1e-10
-_RANK = 1e-12  # no Newton step is taken in directions with a smaller relative singular value
+_RANK = 1e-12  # singular values below this fraction of the largest are treated as zero
 _TINY = 1e-300  # positive lower bound that avoids division by zero, rad or m
 
 
@@ -30,8 +30,8 @@ def trimmed(plant: Plant, near: State) -> OperatingPoint:
 
     The unknowns are the coordinates that `statics` may change, the dependent coordinates, and all
     inputs. In the steady state, no coordinate accelerates, and the position constraints are fulfilled.
-    Newton's method uses the FMU's exact derivatives and, if there are more unknowns than equations,
-    minimum-norm steps.
+    Newton's method uses the exact derivatives of the FMU. If there are more unknowns than equations,
+    its steps have minimum norm.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def trimmed(plant: Plant, near: State) -> OperatingPoint:
     model = plant.model
     free = _free(model, near)
     inputs = [entry.name for entry in model.native_program.inputs]
-    # The search begins at the inputs' initial values, for which input filters are at rest.
+    # Input filters are at rest if the inputs have their initial values, so the search begins there.
     u = np.array([entry.start for entry in model.native_program.inputs], dtype=float)
     q, limits = near.q.copy(), _limits(model, near)
     with Instance(plant.fmu, plant.parameters) as instance:
@@ -67,17 +67,18 @@ def trimmed(plant: Plant, near: State) -> OperatingPoint:
 
 
 def _free(model: System, near: State) -> list[int]:
-    """Return the indices of the coordinates that trim may change: those free in statics, and
-    dependent ones.
+    """Return the indices of the coordinates that the search for a steady state may change.
+
+    These are the free coordinates of the static equilibrium, and the dependent coordinates.
     """
     following = [model.mechanism.coordinate_index(name) for name in model.dependent]
     return sorted({*analysis.free_coordinates(model.mechanism, near.q), *following})
 
 
 def _balance(model: System, instance: Instance, point: OperatingPoint) -> tuple[Array, Array]:
-    """Return the residual (q̈, Φ), shape (n + m,), and its derivatives with respect to q and the inputs.
+    """Return the residual (q̈, Φ), shape (n + m,), and the residual's derivatives.
 
-    The derivatives have the shape (n + m, n + number of inputs).
+    The derivatives with respect to q and the inputs have the shape (n + m, n + number of inputs).
     """
     coordinates = model.mechanism.coordinates
     q, qdd = (signal_names(coordinates, level) for level in ("position", "acceleration"))
@@ -90,7 +91,10 @@ def _balance(model: System, instance: Instance, point: OperatingPoint) -> tuple[
 
 
 def _step(slopes: Array, left: Array) -> Array:
-    """Weighted minimum-norm Newton step that zeroes the residual; each unknown is weighted by its effect."""
+    """Return the weighted minimum-norm Newton step that zeroes the residual.
+
+    Each unknown is weighted by its effect on the residual.
+    """
     sizes = np.linalg.norm(slopes, axis=0)
     sizes[sizes == 0.0] = 1.0
     return np.asarray(-np.linalg.lstsq(slopes / sizes, left, rcond=_RANK)[0] / sizes)

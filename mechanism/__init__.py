@@ -1,7 +1,8 @@
 """Mechanism: bodies, coordinates, force elements and tasks in the order of the kinematic tree.
 
-The mechanism is built from the description with plain numbers for the reference solver, or with symbols
-of the parameters for the generator. Both use the same code with different arithmetic, see `Algebra`.
+The reference solver builds the mechanism from the description with plain numbers. The generator
+builds it with symbols of the parameters. Both use the same code with different arithmetic, see
+`Algebra`.
 """
 
 from .algebra import Algebra as Algebra

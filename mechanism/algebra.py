@@ -32,12 +32,13 @@ class Algebra(Protocol[S, V, M]):
     """
 
     def of(self, origin: Origin) -> Algebra[S, V, M]:
-        """Return the same arithmetic for another part of the description, which becomes the origin
-        of new quantities.
+        """Return the same arithmetic for another part of the description.
+
+        This part becomes the origin of new quantities.
         """
 
     def parameter(self, name: str, value: float, unit: str | None, description: str, bounds: Bounds) -> S:
-        """Return a parameter of the description, on which later numbers can depend."""
+        """Return a parameter of the description, which later numbers can use in expressions."""
 
     def value(self, number: AnyNumber) -> S:
         """Return a number of the description, or the expression of parameters that replaces the number."""
@@ -67,7 +68,7 @@ class Algebra(Protocol[S, V, M]):
     def require(self, value: S, message: str, bounds: Bounds = NON_NEGATIVE) -> None:
         """Require that a value which depends on parameters is within bounds.
 
-        The message states the meaning of the value.
+        The message says which quantity the value is.
         """
 
     def elements(self, vector: V) -> Sequence[S]: ...

@@ -1,7 +1,7 @@
 """Construction of a mechanism from a description.
 
-Links are placed in the order of the kinematic tree, beams are divided into rigid finite elements, and
-points, closures and force elements are assigned to bodies.
+Links are placed in the order of the kinematic tree. Beams are divided into rigid finite elements.
+Points, closures and force elements are assigned to bodies.
 """
 
 from __future__ import annotations
@@ -62,9 +62,9 @@ def build(chain: Description, algebra: Algebra[S, V, M] | None = None) -> Mechan
 
 
 def placement_order(links: Sequence[Link]) -> list[Link]:
-    """Return the links in an order with parents first.
+    """Return the links in an order in which parents precede their children.
 
-    The next link is always the first link of the file whose parent is already placed. Links with a
+    Among all links whose parent is already placed, the first link of the file comes next. Links with a
     missing parent or in a cycle are omitted.
     """
     placed, waiting, order = {"ground", "base"}, list(links), []
@@ -80,7 +80,7 @@ class _Builder(Generic[S, V, M]):
 
     def __init__(self, chain: Description, algebra: Algebra[S, V, M]) -> None:
         self.chain, self._general = chain, algebra
-        self.algebra = algebra  # Arithmetic with the current part of the description as origin of new quantities.
+        self.algebra = algebra  # Arithmetic that records the current part of the description as origin of numbers.
         self.bodies: list[Body[S, V, M]] = []
         self.coordinates: list[Coordinate[S]] = []
         self.first_body: dict[str, int] = {"ground": GROUND}
@@ -132,7 +132,6 @@ class _Builder(Generic[S, V, M]):
         )
 
     def _begin(self, kind: str, name: str = "") -> None:
-        """Select the part of the description to which the following numbers belong."""
         self.algebra = self._general.of(Origin(kind, name))
 
     def _of(self, kind: str, name: str) -> Algebra[S, V, M]:
@@ -161,7 +160,7 @@ class _Builder(Generic[S, V, M]):
     def _base(self, base: Base) -> tuple[BaseSupport[S, V], ...]:
         self._begin("base")
         self.first_body["base"] = len(self.bodies)
-        # The base frame coincides with the world frame at q_base = 0; a free joint connects both.
+        # At q_base = 0, the base frame coincides with the world frame; a joint with six coordinates connects both.
         coordinates = self._coordinates("base", "base", Joint(type="free"), springs=False)
         # The inertia of a fixed base has no influence on any result, so it is not a parameter.
         inertial = self._inertial("base", base, constant_inertia=base.support == "rigid")
@@ -286,8 +285,9 @@ class _Builder(Generic[S, V, M]):
         return tuple(range(first, len(self.coordinates)))
 
     def _joint_friction(self, owner: str, joint: Joint) -> tuple[CoulombFriction[S] | None, Friction[S] | None]:
-        """Return Coulomb friction and bristle friction of a revolute or prismatic joint; at most
-        one is not None.
+        """Return Coulomb friction and bristle friction of a revolute or prismatic joint.
+
+        At least one of the two is None.
         """
         if joint.friction is None:
             return None, None
@@ -320,11 +320,12 @@ class _Builder(Generic[S, V, M]):
     def _spring(
         self, owner: str, motion: ElementaryMotion, joint: Joint, i: int
     ) -> tuple[S | None, S | None, S | None]:
-        """Return stiffness, rest position and damping of a joint's coordinate; None for absent
-        ones.
+        """Return stiffness, rest position and damping of a joint's coordinate.
+
+        A value is None if the description does not define it.
         """
         stiffness, rest, damping = (joint.values(key)[i] for key in ("stiffness", "rest", "damping"))
-        # In joints with several coordinates, the parameter's name includes the coordinate.
+        # In joints with several coordinates, the name of the parameter contains the name of the coordinate.
         prefix = owner if len(JOINT_TYPES[joint.type]) == 1 else f"{owner}_{motion.coordinate}"
         effort = "N.m" if motion.unit == "rad" else "N"
         spring: tuple[S | None, S | None] = (None, None)
@@ -368,9 +369,9 @@ class _Builder(Generic[S, V, M]):
         return self._placed(link, vector, value_of(position[0]), text)
 
     def _placed(self, link: str, vector: V, number: float, text: str) -> Place[V]:
-        """Return a point given in a link's frame as a point fixed to one of the link's rigid finite elements.
+        """Return a point of a link as a point that is fixed to one of the link's rigid finite elements.
 
-        The x coordinate `number`, m, selects the element.
+        The x coordinate `number`, m, in the link's frame selects the element.
         """
         body = self.first_body[link]
         if link not in self.beams:
@@ -392,7 +393,6 @@ class _Builder(Generic[S, V, M]):
             self.algebra.require(parts[r + 1].start - x + rounding, message)
 
     def _frame(self, link: str, frame: Frame, name: str, text: str) -> tuple[Place[V], M]:
-        """Return origin and axes of a frame that is fixed to a link."""
         offset = frame.origin(self.algebra) if frame.is_given else frame.offset.tolist()
         vector = self.algebra.vector(f"{name}_offset", offset, "m", f"origin of {text} in the frame of {link}")
         place = self._placed(link, vector, float(frame.offset[0]), text)
@@ -430,9 +430,9 @@ class _Builder(Generic[S, V, M]):
     def _springs(
         self, closure: described.Closure, stiffness: Sequence[AnyNumber]
     ) -> tuple[tuple[Condition, ...], tuple[S, ...], tuple[S, ...]]:
-        """Return the deformations of a replacement joint that are resisted by a spring or damper.
+        """Return the deformations of a replacement joint that a spring or damper resists.
 
-        The second and third result are the stiffness and the damping of each deformation.
+        The second and the third result are the stiffness and the damping for each of these deformations.
         """
         conditions = DEFORMATIONS[closure.axes or "local"]
         damping = closure.damping or (0.0,) * len(conditions)
@@ -480,7 +480,6 @@ class _Builder(Generic[S, V, M]):
         return law_element(key, element, algebra, self._units_of, self.chain.expression)
 
     def _units_of(self, joint: str) -> tuple[str, str, str]:
-        """Return the full name of a joint's coordinate, its unit, and the unit of its effort."""
         coordinate = self.coordinates[self._joint_coordinate(joint)]
         return coordinate.name, coordinate.unit, coordinate.effort_unit
 
@@ -511,10 +510,10 @@ _DEFORMATIONS = (*((axis, "N/m") for axis in "xyz"), *((angle, "N.m/rad") for an
 
 
 def _power(support: DescribedSupport, i: int) -> str:
-    """Return a text with the unit of a nonlinear stiffness along z.
+    """Return a text that states the unit of a nonlinear stiffness along z.
 
-    The text is part of the description, because units of FMI and Modelica cannot contain a variable
-    exponent.
+    The text belongs to the description of the quantity, because units in FMI and Modelica cannot
+    contain a variable exponent.
     """
     return f"; along z N/m^support{i}_exponent" if support.law is not None else ""
 

@@ -1,4 +1,4 @@
-"""Force elements whose law consists of expressions, with their numbers from the description."""
+"""Force elements with laws that consist of expressions, and their numbers from the description."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..laws import law
 from ..laws.law import Vector, own_expressions, own_name
 from .algebra import Algebra, M, V
 
-# Function that maps a joint's name to the full name of its coordinate, the unit, and the unit of the effort.
+# Function of a joint's name that returns its coordinate's full name, its unit, and the unit of the effort.
 Coordinate = Callable[[str], tuple[str, str, str]]
 
 
@@ -27,7 +27,7 @@ class ElementInput:
     name : str
         Name of the input.
     own : str
-        Name of the input in the element's law.
+        Name by which the law of the element refers to the input.
     unit, description : str
         Unit and description in FMU and Modelica.
     """
@@ -45,9 +45,9 @@ class LawElement(Generic[S]):
     Parameters
     ----------
     key : str
-        Key of its table in the description.
+        Key of the element's table in the description.
     kind, name : str
-        Kind of the element in headings, and name of the element.
+        Kind of the element, for headings, and name of the element.
     meanings : mapping
         Meaning of each number by its key in the table.
     numbers : mapping
@@ -55,7 +55,7 @@ class LawElement(Generic[S]):
     inputs : tuple
         Inputs of the FMU.
     given : tuple
-        Expressions of the description in place of inputs.
+        Expressions that replace inputs in the description.
     signals : mapping
         Published signal of each quantity.
     observed : mapping
@@ -85,14 +85,14 @@ class LawElement(Generic[S]):
 def law_element(
     key: str, given: Element, algebra: Algebra[S, V, M], coordinate: Coordinate, expression: Callable[..., Expr]
 ) -> LawElement[S]:
-    """Return the force element of an entry in the description.
+    """Return the force element that a table of the description defines.
 
     Parameters
     ----------
     key : str
         Key of the table.
     given : Element
-        Entry of the table.
+        Contents of the table.
     algebra : Algebra
         Arithmetic that creates numbers.
     coordinate : callable

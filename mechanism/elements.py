@@ -1,5 +1,6 @@
-"""Force elements of a mechanism from their description: two-point forces, contacts, end stops and
-friction.
+"""Force elements of a mechanism, created from their description.
+
+The elements are two-point forces, contacts, end stops and friction.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from ..language.ir import Expr
 from .algebra import Algebra, M, V
 from .parts import CoulombFriction, EndStops, Filter, HuntCrossley, Place, PlaneContact, TwoPointForce
 
-Placed = Callable[..., Place[V]]  # The arguments are link, position, name and description text.
+Placed = Callable[..., Place[V]]  # Function with the arguments link, position, name and description text.
 
 
 def line(
@@ -39,7 +40,7 @@ def line(
     place : callable
         Function that returns the `Place` of a point on a link.
     parsed : callable
-        Parser of expressions, which can use measured quantities of other elements.
+        Parser of expressions. The expressions may contain measured quantities of other elements.
     """
     name = given.name
     a, b = (
@@ -62,7 +63,6 @@ def line(
 
 
 def _filter(given: Followed, algebra: Algebra[S, V, M]) -> Filter[S]:
-    """Return the input filter of a two-point force element's rest length."""
     name, start = given.input, None
     cutoff = algebra.scalar(
         f"{name}_cutoff", given.cutoff, "Hz", f"cutoff frequency of the filter of input {name}", POSITIVE
@@ -165,7 +165,7 @@ def _pressed(
     """Return stiffness, damping and optional Hunt–Crossley parameters of a unilateral element.
 
     With the Hunt–Crossley law, the damping is zero, and the unit of the stiffness depends on the
-    exponent. The description text therefore contains the unit.
+    exponent. This unit is therefore part of the description text.
     """
     (effort, length), law = units, given.law
     assert given.stiffness is not None
@@ -187,6 +187,5 @@ def armature(joint: Joint, owner: str, algebra: Algebra[S, V, M]) -> S:
 
 
 def _units(joint: Joint) -> tuple[str, str]:
-    """Return the units of a joint's coordinate and of its effort."""
     length = JOINT_TYPES[joint.type][0].unit
     return length, "N.m" if length == "rad" else "N"

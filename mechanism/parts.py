@@ -19,7 +19,7 @@ from .algebra import M, V
 from .by_law import LawElement
 
 GROUND = -1  # Index of the ground among the bodies.
-# Largest length of a two-point force element that is treated as zero, relative to the mechanism's extent.
+# A two-point force element up to this length, relative to the mechanism's extent, counts as having no length.
 MEETING = 1e-6
 # Number of Newton steps that solve for friction and joint reactions together. It is equal in all backends.
 FRICTION_SWEEPS = 6
@@ -36,13 +36,13 @@ class Friction(Generic[S]):
     sigma0, sigma1, sigma2 : scalar
         Stiffness, damping and viscous coefficient of the bristles.
     mu_s, mu_k : scalar
-        Static and kinetic friction coefficient; the latter of the LuGre model only.
+        Static and kinetic friction coefficient; the Dahl model does not use the kinetic one.
     v_s : scalar
         Stribeck velocity of the LuGre model, rad/s or m/s.
     gamma : scalar
         Exponent of the Dahl model.
     arm : scalar
-        Radius of the journal, m; 1 for a prismatic joint.
+        Radius of the journal (shaft in its bearing), m; 1 for a prismatic joint.
     normal_force : scalar or None
         Normal force f_n, N; None for the normal component of the joint reaction.
     """
@@ -61,8 +61,9 @@ class Friction(Generic[S]):
 
 @dataclass(frozen=True)
 class CoulombFriction(Generic[S]):
-    """Regularised Coulomb friction −effort·tanh(q̇/v_s) of a coordinate; effort in N·m or N, v_s in
-    rad/s or m/s.
+    """Regularised Coulomb friction of a coordinate, −effort·tanh(q̇/v_s).
+
+    The number `effort` is in N·m or N, and v_s is in rad/s or m/s.
     """
 
     effort: S
@@ -71,8 +72,9 @@ class CoulombFriction(Generic[S]):
 
 @dataclass(frozen=True)
 class HuntCrossley(Generic[S]):
-    """Hunt–Crossley law k·δⁿ·(1 + c·δ̇) of a unilateral element: exponent n, and loss c in s/m or
-    s/rad.
+    """Hunt–Crossley law k·δⁿ·(1 + c·δ̇) of a unilateral element.
+
+    The attributes are the exponent n and the loss factor c in s/m or s/rad.
     """
 
     exponent: S
@@ -88,9 +90,9 @@ class EndStops(Generic[S]):
     lower, upper : scalar or None
         Positions of the stops, rad or m; None without a stop.
     stiffness, damping : scalar
-        N·m/rad and N·m·s/rad, or N/m and N·s/m.
+        Constants of spring and damper, N·m/rad and N·m·s/rad, or N/m and N·s/m.
     law : HuntCrossley or None
-        Nonlinear law, if there is one.
+        Hunt–Crossley law, which replaces the damper; None for a linear spring-damper.
     """
 
     lower: S | None
@@ -107,17 +109,17 @@ class Coordinate(Generic[S]):
     Attributes
     ----------
     owner, key : str
-        Parts of its name: `column` and `angle` for `column.angle`.
+        Both parts of the coordinate's name: `column` and `angle` for `column.angle`.
     role : str
         "base", "joint", or "elastic" for a coordinate between rigid finite elements.
     motion : ElementaryMotion
         Rotation or translation of the coordinate.
     axis : tuple of float
-        Unit vector of the motion, in the frame that the preceding motions of the joint produce.
+        Unit vector of the motion, in the joint frame as moved by the preceding motions of the joint.
     position, velocity : float
         Initial values, rad or m (per s).
     stiffness, rest, damping : scalar or None
-        Spring about `rest`, and damper.
+        Stiffness and rest position of the spring, and damping; None if missing.
     friction : Friction or None
         Friction with bristles.
     coulomb : CoulombFriction or None
@@ -125,7 +127,7 @@ class Coordinate(Generic[S]):
     limits : EndStops or None
         Mechanical end stops.
     armature : scalar or None
-        Rotor inertia of the drive, kg·m² or kg, on the diagonal of the mass matrix only.
+        Rotor inertia of the drive, kg·m² or kg, which is added to the diagonal of the mass matrix.
     element : str
         "r1" etc. for a coordinate between rigid finite elements, else empty.
     """
@@ -205,7 +207,7 @@ class Body(Generic[S, V, M]):
     coordinates : tuple of int
         Indices of the joint's coordinates in order.
     mass, com, inertia : scalar, vector and matrix
-        Mass, kg; centre of mass, m; and inertia about it, kg·m²; in the body's frame.
+        Mass, kg; centre of mass, m; and inertia about the centre of mass, kg·m²; in the body's frame.
     element : str
         "r1" etc. for one of several rigid finite elements, else empty.
     """
@@ -224,7 +226,9 @@ class Body(Generic[S, V, M]):
 
 @dataclass(frozen=True)
 class Place(Generic[V]):
-    """Point that is fixed to a body: index of the body or GROUND, and position in its frame, shape
+    """Point that is fixed to a body.
+
+    The attributes are the index of the body, or GROUND, and the position in the body's frame, shape
     (3,), m.
     """
 
@@ -234,7 +238,10 @@ class Place(Generic[V]):
 
 @dataclass(frozen=True)
 class JointFrame(Generic[V, M]):
-    """Frame that is fixed to a body: its origin, and its axes in the body's frame, shape (3, 3)."""
+    """Frame that is fixed to a body.
+
+    The attributes are the origin of the frame, and its axes in the body's frame, shape (3, 3).
+    """
 
     place: Place[V]
     rotation: M
@@ -247,9 +254,11 @@ class LoopClosure(Generic[S, V, M]):
     Attributes
     ----------
     conditions : tuple of Condition
-        Constraint conditions; for a closure by spring-dampers, its deformations with stiffness or damping.
+        Constraint conditions. For a closure by spring-dampers, the deformations that spring-dampers
+        resist.
     stiffness, damping : tuple of scalars or None
-        One per condition, N/m and N·s/m or N·m/rad and N·m·s/rad; None for constraints.
+        Stiffness and damping for each condition, N/m and N·s/m or N·m/rad and N·m·s/rad; None for a
+        closure by constraints.
     length : scalar or None
         Length of a distance condition, m.
     """
@@ -264,8 +273,9 @@ class LoopClosure(Generic[S, V, M]):
 
     @property
     def turning(self) -> tuple[int, ...]:
-        """Indices of the closure's conditions on rotations; if there are three, no relative
-        rotation is possible.
+        """Indices of the conditions that restrict a relative rotation.
+
+        If there are three such conditions, no relative rotation is possible.
         """
         return tuple(k for k, condition in enumerate(self.conditions) if condition.unit == "rad")
 
@@ -300,7 +310,7 @@ class KnifeEdge(Generic[V]):
 class BaseSupport(Generic[S, V]):
     """Spring-damper between base and ground along the world axes.
 
-    Position, m, stiffness, N/m, and damping, N·s/m, have shape (3,).
+    The position (m), the stiffness (N/m) and the damping (N·s/m) have the shape (3,).
     """
 
     name: str
@@ -312,7 +322,7 @@ class BaseSupport(Generic[S, V]):
 
     @property
     def signals(self) -> dict[str, Measure]:
-        """Gap and force of a unilateral support; empty for a bilateral one."""
+        """Signals of the gap and the force of a unilateral support; empty for a bilateral support."""
         return measures("support", self.name) if self.one_sided else {}
 
 
@@ -320,7 +330,7 @@ class BaseSupport(Generic[S, V]):
 class AppliedForce(Generic[V]):
     """Applied effort on a coordinate, or force at a point.
 
-    Its values are expressions, or None for FMU inputs.
+    The values are expressions, or None for values that are FMU inputs.
     """
 
     name: str
@@ -360,8 +370,9 @@ class Filter(Generic[S]):
     start: S | None
 
     def signal(self, quantity: str) -> Signal:
-        """Return the name and source of the signal `value`, `offset` (difference from the initial
-        value) or `offset_rate`.
+        """Return the name and source of one signal of the filter.
+
+        The signals are `value`, `offset` (the difference from the initial value) and `offset_rate`.
         """
         return Signal(quantity, Origin("filter", self.name))
 
@@ -377,13 +388,13 @@ class TwoPointForce(Generic[S, V]):
     rest : Expr
         Rest length as an expression of t, m.
     force : Expr or None
-        Expression of the force in place of spring and damper, N.
+        Expression of the force, N, which replaces spring and damper.
     given : bool
-        Whether the force is an FMU input instead.
+        Whether the force is an FMU input, which replaces spring and damper.
     tension_only : bool
         Whether the element is a rope, which cannot push.
     filter : Filter or None
-        Filter whose output is the rest length, in place of `rest`.
+        Filter whose output is the rest length; None if the rest length is `rest`.
     """
 
     name: str
@@ -423,9 +434,9 @@ class PlaneContact(Generic[S, V]):
     normal : ndarray, shape (3,)
         Constant unit vector towards the free side, in world axes.
     stiffness, damping : scalar
-        N/m and N·s/m.
+        Constants of spring and damper, N/m and N·s/m.
     law : HuntCrossley or None
-        Nonlinear law, if there is one.
+        Hunt–Crossley law, which replaces the damper; None for a linear spring-damper.
     mu, v_s : scalar or None
         Friction coefficient and regularising velocity, m/s; None without friction.
     """
@@ -450,9 +461,9 @@ class PlaneContact(Generic[S, V]):
 class ProgrammedTask(Generic[S]):
     """Programmed constraint: an expression kept at zero, a path, or a coordinate that follows a filter.
 
-    The field `order` is the level of the constraint: 0 for positions, 1 for velocities, 2 for
-    accelerations. The field `joint` is the index of the coordinate of a driven joint, and None for
-    other constraints.
+    The attribute `order` is the level of the constraint: 0 for positions, 1 for velocities, 2 for
+    accelerations. The attribute `joint` is the index of the coordinate if the constraint drives a
+    joint, otherwise None.
     """
 
     name: str
@@ -472,7 +483,7 @@ class Mechanism(Generic[S, V, M]):
     chain : Description
         Description from which the mechanism was built.
     frames : dict
-        Frames of the named points that have axes of their own.
+        Frames of the named points for which the description defines axes.
     programmed : tuple of ProgrammedTask
         Programmed constraints and driven joints.
     nonholonomic : tuple of KnifeEdge
@@ -565,10 +576,11 @@ class Mechanism(Generic[S, V, M]):
 
     @property
     def driven(self) -> tuple[int, ...]:
-        """Indices of the coordinates whose constraint effort is an output.
+        """Indices of the coordinates for which the effort of a drive or fixture is an output.
 
-        These are the efforts of the drives, and the reactions of a fixed base. A driven joint has a drive of
-        its own; other programmed constraints are realised by drives in all joints, or in `actuated`.
+        A joint with a prescribed motion has its own drive. Other programmed constraints are realised by
+        drives in all joints, or in the joints `actuated`. The coordinates of a fixed base are included
+        unless `actuated` is given.
         """
         if self.programmed and self.actuated is not None:
             return self.actuated

@@ -1,7 +1,7 @@
 """Rigid finite element method (RFEM): rigid elements of a beam with springs between them.
 
-The formulas follow Jarzębowska et al. 2020, equation (7). They accept numbers or symbols, so that the
-generated model contains the beam's parameters.
+The formulas follow Jarzębowska et al. 2020, equation (7). They accept numbers or symbols, so that
+the parameters of a beam can be changed in the generated model.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from ..core.arithmetic import S
 
 @dataclass(frozen=True)
 class RigidElement(Generic[S]):
-    """Rigid finite element of a beam, with its frame at the start of the element and x along the beam.
+    """Rigid finite element of a beam.
+
+    The frame of the element is at the start of the element, with the x axis along the beam.
 
     Attributes
     ----------
@@ -80,16 +82,18 @@ def _element(beam: BeamData[S], start: S, length: S) -> RigidElement[S]:
 
 
 def stiffnesses(beam: BeamData[S], count: int) -> tuple[S, S, S]:
-    """Return the spring stiffnesses between elements about z (psi), y (theta) and x (phi), N·m/rad.
+    """Return the stiffnesses of the springs between elements, N·m/rad.
 
-    At least two elements are required.
+    The beam must have at least two elements. The springs resist relative rotations about z (psi), y
+    (theta) and x (phi).
     """
     section = beam.length / (count - 1)
     return beam.E * beam.Iz / section, beam.E * beam.Iy / section, beam.G * beam.J / section
 
 
 def element_at(x: float, length: float, count: int) -> int:
-    """Return the index of the element that contains x, m; positions beyond the beam belong to its
-    end elements.
+    """Return the index of the element that contains the position x, m.
+
+    A position beyond an end of the beam belongs to the element at this end.
     """
     return max(bisect_right(element_starts(length, count), x) - 1, 0)

@@ -15,7 +15,7 @@ from .parts import Coordinate, Filter, ProgrammedTask
 
 
 def programmed(given: Programmed, chain: Description) -> ProgrammedTask[S]:
-    """Return the programmed constraint of an entry in the description."""
+    """Return the programmed constraint that the description defines."""
     expression = None if given.expression is None else chain.expression(given.expression)
     return ProgrammedTask(given.name, given.order, expression, given.path)
 
@@ -25,8 +25,8 @@ def motion(
 ) -> ProgrammedTask[S]:
     """Return the constraint of a driven joint with coordinate k.
 
-    The constraint is the coordinate minus its prescribed position, or minus the output of an input
-    filter.
+    The constraint function is the coordinate minus its reference position. This position is prescribed,
+    or is the output of an input filter.
     """
     coordinate, name = coordinates[k], given.name
     if given.position is None:

@@ -1,3 +1,1 @@
-"""Options of each task, defined once for the command line and for Python: names, types, defaults
-and help texts.
-"""
+"""Options of each task, defined once for the command line and for Python."""

@@ -58,14 +58,14 @@ class Described:
 
 @dataclass(frozen=True)
 class DescribedCase(Described):
-    """Path of a description file, and the name of one of its cases."""
+    """Path of a description file, and name of a case in this file."""
 
     case: Annotated[str | None, Option("name of a case of the description")] = None
 
 
 @dataclass(frozen=True)
 class DescribedVariant(DescribedCase):
-    """Path of a description file, the name of one of its cases, and changes of keys."""
+    """Path of a description file, name of a case in this file, and changed values of keys."""
 
     changes: Annotated[
         tuple[str, ...],

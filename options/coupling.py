@@ -24,11 +24,11 @@ class CosimOptions:
     Parameters
     ----------
     out
-        Folder for `report.html`, `result.json`, `report.txt` and `signals.csv`. Default: a folder with
-        the name of the archive for the command; no files for calls from Python.
+        Folder for `report.html`, `result.json`, `report.txt` and `signals.csv`. Default on the command
+        line: a folder with the name of the archive. A call from Python writes no files by default.
     tolerance
-        Admissible error, relative to the range of each signal. Default: the tolerance in the archive, or
-        1e-4.
+        Admissible error, relative to the range of each signal. Default: the tolerance in the archive,
+        or 1e-4.
     method
         Coupling method of all groups of FMUs: `sequential`, `hermite`, `mean_force`, `pin`, or `auto`,
         which chooses a method for each group.
@@ -39,8 +39,8 @@ class CosimOptions:
     stop
         Final time, s. Default: the final time in the archive.
     compare
-        Whether to simulate the system by other coupling methods and steps as well, and to report the
-        error and the wall time of each run.
+        Whether to simulate the system also by other coupling methods and steps. The report then
+        contains the error and the wall time of each run.
     command
         Command line that the report shows.
     progress

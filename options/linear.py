@@ -28,9 +28,9 @@ class StateOptions:
     equilibrium
         Whether the operating point is the equilibrium that `Model.statics` finds.
     trim
-        Whether the operating point is a steady state that the inputs maintain. Joints in `statics.locked`
-        keep their positions, and motions keep their values at t = 0; the other positions and the inputs are
-        computed.
+        Whether the operating point is a steady state that the inputs maintain. Joints in
+        `statics.locked` keep their positions, and motions keep their values at t = 0. All other
+        positions and the inputs are computed.
     inputs
         Inputs of the FMU over time: a CSV file, or arrays by name with the times `time` in s. Default:
         zero.

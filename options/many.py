@@ -53,8 +53,8 @@ class SweepOptions:
     Parameters
     ----------
     settings
-        Values by key, or texts `KEY=VALUES`. Values are an array or list, a range `"100:1000:10"` (first,
-        last, count), or a distribution `"normal(2.1e11, 1e10)"` (mean, standard deviation) or
+        Values by key, or texts `KEY=VALUES`. Values are an array or list, a range `"100:1000:10"`
+        (first, last, count), or a distribution `"normal(2.1e11, 1e10)"` (mean, standard deviation) or
         `"uniform(0, 1)"`. Keys are parameters of the FMU or dotted keys of the description.
     objectives
         Texts `"name=expression"` with expressions of signals, such as `"top=peak(E_z)"`; see
@@ -66,7 +66,7 @@ class SweepOptions:
         Objectives whose large values are better: names of `objectives`, or texts `"name=expression"`.
         These goals decide which runs are the best and the worst.
     minimize
-        Objectives whose small values are better, in the same form.
+        Objectives whose small values are better, in the form of `maximize`.
     samples
         Number of samples of the distributions, for each combination of the listed values.
     sampler
@@ -75,11 +75,11 @@ class SweepOptions:
     seed
         Seed of the samples; equal seeds give equal samples.
     signals
-        Names of the signals that are stored for each simulation at all output times. Default: the signals
-        in the objectives.
+        Names of the signals that are stored for each simulation at all output times. Default: the
+        signals in the objectives.
     scheduler
-        `processes`; `here` for this process only; `dask` for Dask on this computer; the address of a Dask
-        scheduler; or `auto` for `processes`.
+        `processes`; `here` for this process only; `dask` for Dask on this computer; the address of a
+        Dask scheduler; or `auto` for `processes`.
     workers
         Largest number of worker processes on this computer. Default and upper limit: one process per
         core.

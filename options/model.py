@@ -109,14 +109,15 @@ class SplitOptions:
     Parameters
     ----------
     at
-        Joints (named by their links), loop closures and lines to cut: a list, or a text with commas.
+        Joints (named by their links), loop closures and two-point force elements (`[[lines]]`) to cut:
+        a list, or a text with commas.
     out
         Folder of archives and descriptions; default: `Name`, the name of the model, or `Name_CASE` if a
         case is applied.
     fmi
         Version of FMI, `2.0` or `3.0`.
     march
-        Processors to build for: `native` (this one) or `x86-64-v3`; default: all.
+        Processors to compile for: `native` (this processor) or `x86-64-v3`. Default: all.
     step
         Communication step, s, at which the bushings are stable in other co-simulation programs;
         default: a tenth of the output step, or less for bushings that would deflect by more than 0.1 %
@@ -159,8 +160,8 @@ class RunOptions:
         Inputs of the FMU over time: a CSV file, or arrays by name with the times `time` in s. Default:
         zero.
     tolerance
-        Admissible error, relative to the scale of each signal. Default: 100 times `simulation.tolerance`
-        of the description, between 1e-6 and 1e-2.
+        Admissible error, relative to the scale of each signal. Default: 100 times
+        `simulation.tolerance` of the description, between 1e-6 and 1e-2.
     rumoca
         Whether to simulate the Modelica model also in rumoca, if rumoca is installed.
     compiler
@@ -174,7 +175,7 @@ class RunOptions:
     timeout
         Time limit for `omc` and for the simulation in rumoca, s.
     live
-        Whether the report contains the model as WebAssembly, so that the browser can simulate the
+        Whether the report contains the model as WebAssembly. The browser can then simulate the
         mechanism with other inputs and parameters. Requires ziglang.
     fresh
         Whether to simulate again, even if the results of an earlier command can be reused.
@@ -240,8 +241,8 @@ class SimulateOptions(MotionOptions):
     Parameters
     ----------
     solver
-        `reference` for the reference solver, which needs no compiler, or `fmu` for the co-simulation of the
-        native FMU, which is compiled first. The command simulates the FMU by default.
+        `reference`: the reference solver, which needs no compiler. `fmu`: co-simulation of the native
+        FMU, which is compiled first. The default on the command line is `fmu`.
     stop
         End time, s. Default: `simulation.stop` of the description.
     """

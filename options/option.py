@@ -16,8 +16,8 @@ NO_DEFAULT: Any = inspect.Parameter.empty
 class Option:
     """Command-line form of a field of an options record.
 
-    The form is a part of the field's type, `Annotated[type, Option(…)]`. A field without this
-    annotation, such as a function, exists in Python only.
+    A record declares the form in the type of the field, `Annotated[type, Option(…)]`. A field without
+    this annotation is not available on the command line.
 
     Parameters
     ----------

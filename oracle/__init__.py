@@ -1,6 +1,6 @@
-"""Second, independent derivation of a mechanism's motion from its description.
+"""Second, independent simulation of a mechanism from its description, to check the generated models.
 
-The package has its own parser, bodies, tables of joints and closures, and formulas of beams and
-paths, independent of the code that generates models. The input is the description as plain
-tables. The initial state and the choices of the generator are further input data.
+The package has its own parser, kinematics, joints, closures, beams and paths. These share no code
+with the generator of models. The inputs are the description as plain tables, and the generator's
+initial state and choices.
 """

@@ -78,10 +78,6 @@ def _limit() -> None:
 
 
 def _claims(table: dict[str, Any]) -> Claims:
-    """Return the generator's claims (initial state and choices) from a JSON table.
-
-    Lists are converted to tuples.
-    """
     own: dict[str, Any] = {key: tuple(x) if isinstance(x, list) else x for key, x in table.items()}
     return Claims(**own)
 

@@ -15,14 +15,15 @@ from .remark import Remark
 _LARGEST = 5.0  # largest plausible radius of gyration, relative to the mechanism's extent
 _SMALLEST = 1e-3  # smallest plausible radius of gyration, relative to the body's own size
 _ROUNDING = 1e-9  # if the relative radius of gyration is smaller than this, the body is a point mass
-# If a length exceeds the next smaller one by this factor, mm and m may be confused (factor 1,000).
+# If a length exceeds the next smaller length by this factor, it may be in mm instead of m (factor 1,000).
 _APART = 200.0
 _LONGEST = 10.0  # lengths up to this value are always plausible, m
 
 
 def inertias(model: System) -> Iterator[Remark]:
-    """Yield remarks on rigid bodies whose radius of gyration does not fit their size; point masses
-    are ignored.
+    """Yield remarks on rigid bodies whose radius of gyration does not fit their size.
+
+    Point masses are ignored.
     """
     whole = extent(model)
     for index, body in enumerate(model.mechanism.bodies):
@@ -55,8 +56,9 @@ def inertias(model: System) -> Iterator[Remark]:
 
 
 def lengths(model: System) -> Iterator[Remark]:
-    """Yield remarks on lengths that exceed all other lengths by orders of magnitude, such as
-    millimetres given as metres.
+    """Yield remarks on lengths that exceed all other lengths by orders of magnitude.
+
+    Such a length was probably given in millimetres instead of metres.
     """
     found = [(float(np.linalg.norm(mark.position)), mark) for mark in marks(model) if mark.body != GROUND]
     sized = sorted(((length, mark) for length, mark in found if length > 0.0), key=lambda entry: entry[0])
@@ -66,7 +68,7 @@ def lengths(model: System) -> Iterator[Remark]:
 
 
 def _first_apart(ascending: list[float]) -> int:
-    """Return the index of the first length that is far larger than the length before it.
+    """Return the index of the first length that is far larger than the next smaller length.
 
     The lengths are in ascending order, and only their upper half is searched. If no such length exists,
     the result is the number of lengths.

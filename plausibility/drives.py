@@ -20,7 +20,7 @@ _ROUNDING = 1e-12  # a smaller motion is a rounding error, rad or m (relative to
 # Smallest relevant change of a force relative to the weight, or of a moment relative to weight times extent.
 _CHANGE = 1e-9
 _EARTH = 9.80665  # standard gravity, m/s²
-_SAMPLES, _LATER = 60, 100.0  # number of samples, and sampled time in multiples of the run's duration
+_SAMPLES, _LATER = 60, 100.0  # number of samples; end of the sampled time, in multiples of the run's duration
 
 
 def constant_inputs(model: System, run: Trajectory, inputs: Mapping[str, Input] | None = None) -> Iterator[Remark]:
@@ -56,7 +56,7 @@ def constant_inputs(model: System, run: Trajectory, inputs: Mapping[str, Input] 
 def input_starts(model: System) -> dict[str, float]:
     """Return the initial value of each FMU input.
 
-    The initial value of a filtered input is the initial output of the filter.
+    For a filtered input, this value is the initial output of the filter.
     """
     mechanism = model.mechanism
     begins = zip(mechanism.filters, model.problem.model.filters.begins(model.start[0]), strict=True)
@@ -68,9 +68,6 @@ def _values(given: Input, times: Array) -> Array:
 
 
 def _place(model: System, name: str) -> str:
-    """Return the key of the motion, two-point element, force or other element that an input belongs
-    to.
-    """
     chain = model.chain
     for force in model.mechanism.forces:
         if name in force.symbols:
@@ -85,7 +82,9 @@ def _place(model: System, name: str) -> str:
 
 
 def idle_drives(model: System, run: Trajectory, course: analysis.EnergyHistory) -> Iterator[Remark]:
-    """Yield remarks on prescribed motions and efforts that vary with time although their joint does not move.
+    """Yield remarks on drives that vary with time but do not move their joint.
+
+    A drive is a prescribed motion, or an applied force or moment on a joint.
 
     Parameters
     ----------
@@ -110,8 +109,8 @@ def idle_drives(model: System, run: Trajectory, course: analysis.EnergyHistory) 
 def _changes(model: System, course: analysis.EnergyHistory) -> Iterator[tuple[str, float, float]]:
     """Yield the name, the change and the smallest relevant change of each force or moment.
 
-    Only applied forces, N, and applied moments, N·m, are considered. The change is that of the
-    magnitude during the run.
+    Only applied forces, N, and applied moments, N·m, are included. The change is the largest minus the
+    smallest magnitude during the run.
     """
     mass = sum(float(body.mass) for body in model.mechanism.bodies)
     least = {"force": _CHANGE * mass * _EARTH, "moment": _CHANGE * mass * _EARTH * extent(model)}
@@ -148,5 +147,4 @@ def _idle(model: System, run: Trajectory, joint: str, where: str) -> Iterator[Re
 
 
 def _coordinate(model: System, joint: str) -> Coordinate:
-    """Return the coordinate with the given joint name, such as `column` or `wrist.psi`."""
     return next(c for c in model.mechanism.coordinates if joint in (c.name, c.owner))

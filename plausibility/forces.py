@@ -27,8 +27,9 @@ def weight(model: System) -> float:
 
 
 def limit(model: System) -> float:
-    """Return the largest plausible element force, N: 100 times the weight, and more for mechanisms
-    smaller than 1 m.
+    """Return the largest plausible element force, N: 100 times the weight.
+
+    For mechanisms smaller than 1 m, the limit is higher.
     """
     return _TIMES * weight(model) * max(1.0, _REFERENCE_LENGTH / extent(model))
 
@@ -42,7 +43,9 @@ def forces_at_start(model: System, initial: InitialState) -> Iterator[Remark]:
 
 
 def forces_in_run(model: System, found: analysis.EnergyHistory) -> Iterator[Remark]:
-    """Yield remarks on elements whose mean force over a run is far above the weight; impact peaks are ignored.
+    """Yield remarks on elements whose mean force over a run is far above the weight.
+
+    Short impact peaks have little effect on the mean force.
 
     Parameters
     ----------
@@ -72,7 +75,6 @@ def _remark(where: str, force: float, when: str, most: float, time: float | None
 
 
 def _places(model: System, found: tuple[analysis.ForceArrow, ...]) -> Iterator[str]:
-    """Yield, for each force arrow, the description key of the element that exerts the force."""
     supports = 0
     for mark in found:
         if mark.table == "base.supports":

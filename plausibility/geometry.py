@@ -1,6 +1,4 @@
-"""Lengths of a mechanism: its extent, and positions of joints, points and force elements on each
-body.
-"""
+"""Lengths of a mechanism: extent, and positions of joints, points and force elements on bodies."""
 
 from __future__ import annotations
 
@@ -89,9 +87,10 @@ def extent(model: System) -> float:
     Returns
     -------
     float
-        Diagonal of the bounding box of all joints, centres of mass, points and force elements on moving
-        bodies, or the size of the largest shape if that is larger, m. If both are zero, the result is
-        the largest radius of gyration; if this is also zero, 1 m.
+        Extent, m: the larger of two lengths. One is the diagonal of the bounding box of all joints,
+        centres of mass, points and force elements on moving bodies. The other is the size of the
+        largest shape. If both are zero, the extent is the largest radius of gyration. If this radius is
+        also zero, the extent is 1 m.
     """
     frames = analysis.poses(model.mechanism, model.start[0])
     at = [frames[m.body][:3] @ [*m.position, 1.0] for m in marks(model) if m.body != GROUND]
@@ -105,9 +104,9 @@ def extent(model: System) -> float:
 def own_size(model: System, index: int) -> float:
     """Return the size of a body, m.
 
-    The size is the largest distance from the centre of mass to a point that is described on the body, or the
-    size of its shape, whichever is larger. The body's own joint is ignored, because a point mass may be
-    attached to a long massless rod.
+    The size is the larger of two lengths: the size of the shape, and the largest distance from the
+    centre of mass to a described point of the body. The body's own joint is ignored, because a point
+    mass may be attached to a long massless rod.
     """
     body = model.mechanism.bodies[index]
     com = np.asarray(body.com, dtype=float)
@@ -124,9 +123,7 @@ def radius_of_gyration(body: Body) -> float:
 
 
 def shape_size(model: System, body: Body) -> float:
-    """Return the diameter of the bounding sphere of a body's shape, m; 0 without a shape, or for a
-    mesh.
-    """
+    """Return the diameter of the bounding sphere of a body's shape, m; 0 for a mesh or without a shape."""
     found = described(model, body)
     shape: Shape | None = None if found is None else found.shape
     if shape is None:

@@ -1,4 +1,4 @@
-"""Remarks on initial joint positions beyond an end stop, or above one turn."""
+"""Remarks on initial joint positions beyond an end stop, or more than one turn from zero."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PRESSED = 1e-2  # largest plausible penetration of an end stop, relative to the
 
 
 def initial_positions(model: System) -> Iterator[Remark]:
-    """Yield remarks on joints whose initial position is beyond an end stop or above 2π."""
+    """Yield remarks on joints that start beyond an end stop, or more than one turn from zero."""
     balanced = _balanced(model)
     for k, (coordinate, position) in enumerate(
         zip(model.mechanism.coordinates, model.start[0].tolist(), strict=True)
@@ -69,7 +69,6 @@ def _beyond_stop(coordinate: Coordinate, position: float, where: str) -> Iterato
 
 
 def _travel(limits: EndStops) -> float:
-    """Return the distance between the end stops, rad or m; 1 if only one stop exists."""
     if limits.lower is None or limits.upper is None:
         return 1.0
     return float(limits.upper) - float(limits.lower)

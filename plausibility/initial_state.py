@@ -16,7 +16,7 @@ from ..mechanism import Mechanism
 from .places import member, support_key
 from .takeover import taken_over
 
-_ROUNDING = 1e-6  # a smaller acceleration, relative to that by unbalanced forces, is a rounding error
+_ROUNDING = 1e-6  # a smaller acceleration, relative to that if forces did not balance, is a rounding error
 
 
 @dataclass(frozen=True)
@@ -53,17 +53,18 @@ class InitialState:
     Parameters
     ----------
     forces : tuple of ElementForce
-        Supports, two-point elements, contacts and spring-damper closures, in the order of the description.
+        Supports, two-point elements, contacts and spring-damper closures, in the order of the
+        description.
     accelerations : ndarray, shape (n,)
         Accelerations of the coordinates, rad/s² or m/s².
     is_significant : ndarray of bool, shape (n,)
-        Whether each acceleration exceeds rounding errors of balanced forces.
+        Whether each acceleration is larger than rounding errors of balanced forces could cause.
     uncommanded : ndarray, shape (n,)
-        Accelerations minus the parts that programmed constraints and motions command, rad/s² or m/s².
-        Rounding errors are set to zero.
+        Accelerations without the contributions that programmed constraints and motions command, rad/s²
+        or m/s². Rounding errors are set to zero.
     is_taken_over : ndarray of bool, shape (n,)
-        Whether each coordinate accelerates because a programmed constraint carries a load that a locked
-        joint carried in static equilibrium.
+        Whether each coordinate accelerates because a programmed constraint takes over the load of a
+        locked joint.
     """
 
     forces: tuple[ElementForce, ...]
@@ -149,10 +150,6 @@ def _contacts(mechanism: Mechanism, signals: Mapping[str, float]) -> Iterator[El
 
 
 def _closures(mechanism: Mechanism, acting: Mapping[str, Array]) -> Iterator[ElementForce]:
-    """Yield the forces of spring-damper closures.
-
-    The mapping `acting` contains the force vectors by closure name.
-    """
     for closure in mechanism.closures:
         if closure.stiffness is not None:
             where = member("closures", mechanism.chain.closures, closure.name)

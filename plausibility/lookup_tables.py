@@ -17,7 +17,7 @@ _SAMPLES = np.linspace(0.0, 1.0, 33)[1:-1]  # sample positions between two point
 
 
 def overshooting_tables(model: System) -> Iterator[Remark]:
-    """Yield a remark for each cubic spline that overshoots its points by more than 1 % of their range."""
+    """Yield a remark for each cubic spline whose overshoot exceeds 1 % of the range of its points."""
     for name, table in model.chain.tables.items():
         if table.interpolation != "cubic":
             continue
@@ -35,7 +35,9 @@ def overshooting_tables(model: System) -> Iterator[Remark]:
 
 
 def largest_overshoot(table: Table) -> tuple[float, float]:
-    """Return time, s, and size of the largest overshoot of a cubic spline, relative to the range of its points.
+    """Return the time, s, and the size of the largest overshoot of a cubic spline.
+
+    The size is relative to the range of the points.
 
     If the data are monotone near two neighbouring points, the spline must stay in the range of these
     two points. Elsewhere, the spline must stay in the range of all points.
@@ -53,7 +55,7 @@ def largest_overshoot(table: Table) -> tuple[float, float]:
 
 
 def _admissible(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the smallest and largest admissible values between neighbouring points, shape (N − 1,)."""
+    """Return the smallest and largest admissible value in each interval between points, shape (N − 1,)."""
     rises = np.pad(np.sign(np.diff(values)), 1)
     near = np.array([rises[:-2], rises[1:-1], rises[2:]])
     monotone = np.all(near >= 0.0, axis=0) | np.all(near <= 0.0, axis=0)

@@ -28,9 +28,7 @@ def member(key: str, parts: Sequence[Named], name: str) -> str:
 
 
 def by_law(model: System, name: str) -> str:
-    """Return the description key of a force element of the package `laws`, given the element's
-    name.
-    """
+    """Return the description key of a force element of the package `laws`, from the name of the element."""
     key = next(element.key for element in model.mechanism.elements if element.name == name)
     return member(key, getattr(model.chain, key), name)
 

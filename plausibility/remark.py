@@ -43,7 +43,7 @@ class Remark:
     hint
         Probable cause or remedy.
     value
-        Value that exceeds the limit, or None.
+        Value that exceeds `limit`, or None.
     unit
         Unit of value and limit.
     limit
@@ -107,9 +107,7 @@ def word(remarks: Sequence[Remark]) -> str:
 
 
 def sentence(remarks: Sequence[Remark]) -> str:
-    """Return the summary of all remarks in one sentence, which explains the fourth line of the
-    verdict.
-    """
+    """Return a sentence that summarises all remarks and explains the fourth line of the verdict."""
     if not remarks:
         return "No value of the description, its initial state or the motion is unusual."
     return "One value is unusual." if len(remarks) == 1 else f"{len(remarks)} values are unusual."

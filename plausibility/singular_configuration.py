@@ -1,5 +1,6 @@
-"""Remarks on singular configurations along a run, where the constraints do not determine the branch
-of the motion.
+"""Remarks on singular configurations along a run.
+
+The motion may branch there, because the constraints do not determine how it continues.
 """
 
 from __future__ import annotations
@@ -9,13 +10,11 @@ from collections.abc import Iterator
 from ..core.trajectory import Trajectory
 from .remark import Remark
 
-_LISTED = 4  # maximum number of listed times or names
+_LISTED = 4  # maximum number of times or names that a remark lists
 
 
 def singular_configurations(run: Trajectory) -> Iterator[Remark]:
-    """Yield a remark on the singular configurations of the reference run, with times and constraint
-    equations.
-    """
+    """Yield a remark on singular configurations of a run, with times and constraint equations."""
     if not run.singular:
         return
     names = dict.fromkeys(name for passed in run.singular for name in passed.constraints)

@@ -15,16 +15,16 @@ from .places import link
 from .remark import Remark
 
 _TURNED = 0.2  # largest plausible rotation from the described position to equilibrium, rad
-_MOVED = 0.1  # largest plausible displacement from the described position, relative to the extent
+_MOVED = 0.1  # largest plausible displacement from the described position, relative to the mechanism's extent
 _STANDARD_GRAVITY = 9.80665  # standard gravity, m/s²
 _AT_REST = 1e-3 * _STANDARD_GRAVITY  # a coordinate with a smaller acceleration is at rest, m/s²
 
 
 def far_equilibria(model: System) -> Iterator[Remark]:
-    """Yield remarks on joints, beams and the base whose static equilibrium is far from their described position.
+    """Yield remarks on links and the base if their equilibrium is far from the described position.
 
-    Kinematic loops are closed before the comparison. Gaps of loops in the description therefore cause
-    no remarks.
+    Kinematic loops are closed before the comparison. Therefore, loops that are slightly open in the
+    description cause no remarks.
     """
     if model.chain.simulation.start != "statics" or not _balanced(model):
         return
@@ -71,10 +71,6 @@ def _difference(before: Array, after: Array) -> tuple[float, float]:
 
 
 def _found(model: System, name: str) -> str:
-    """Return the joint coordinates of a link in static equilibrium as a phrase for messages.
-
-    The phrase is empty if the joint of the link has no coordinates.
-    """
     found = [
         f"{c.name} = {q:.4g} {c.unit}"
         for c, q in zip(model.mechanism.coordinates, model.start[0], strict=True)
@@ -93,12 +89,11 @@ def _cause(name: str) -> str:
 
 
 def accelerated_start(model: System, initial: InitialState) -> Iterator[Remark]:
-    """Yield a remark on the coordinate that accelerates most at t = 0, if the description requests a static start.
+    """Yield a remark on the largest acceleration at t = 0 if the description requests a static start.
 
-    Some accelerations are justified and cause no remark. Commanded accelerations and their effects are
-    ignored. No remark is made if the mechanism has initial velocities, or if the description allows
-    programmed constraints to be violated initially. Coordinates are ignored if a programmed constraint
-    takes over the load of a joint that was locked in the search for the equilibrium.
+    Accelerations that programmed constraints or motions command cause no remark. Coordinates that
+    accelerate because a programmed constraint takes over the load of a locked joint are ignored. The
+    check is skipped if initial velocities are nonzero, or if constraints may be violated initially.
     """
     if not _is_static(model):
         return
@@ -125,9 +120,9 @@ def accelerated_start(model: System, initial: InitialState) -> Iterator[Remark]:
 
 
 def _is_static(model: System) -> bool:
-    """Return whether the description requests a static start without reasons to accelerate.
+    """Return whether the description requests a static start and gives no reason for accelerations.
 
-    Initial velocities and programmed constraints that may be violated initially are such reasons.
+    Reasons are initial velocities, and programmed constraints that may be violated initially.
     """
     chain, simulation = model.chain, model.chain.simulation
     asked = "start" in simulation.model_fields_set or "statics" in chain.model_fields_set

@@ -1,8 +1,8 @@
 """Coordinates that accelerate at t = 0 because a programmed constraint takes over a joint's load.
 
-In the search for the static equilibrium, the moment of a locked joint carries the load. In the run, a
-force at the constrained point carries the load, so that the mechanism accelerates although the
-description is correct.
+In the search for the static equilibrium, a locked joint carries the load by its reaction. In the
+run, a constraint force at another point carries the load. The mechanism therefore accelerates
+although the description is correct.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ _ROUNDING = 1e-12  # smaller entries of a Jacobian row, relative to its largest 
 
 
 def taken_over(model: System, C: Array, rows: tuple[str, ...]) -> NDArray[np.bool_]:
-    """Return a mask of the coordinates that accelerate because a programmed constraint drives a locked joint.
+    """Return a mask of the coordinates that accelerate because a constraint takes over a joint's load.
 
-    The joint was locked only while the static equilibrium was computed. Two coordinates are coupled if
-    they move the same body, or if one constraint equation contains both. The mask contains all
-    coordinates that are coupled to the joint, directly or through other coordinates.
+    The joint was locked only in the search for the static equilibrium; in the run, a programmed
+    constraint drives it. Two coordinates are coupled if they move the same body, or if one constraint
+    equation contains both. The mask contains all coordinates that are coupled to the joint, directly or
+    through other coordinates.
 
     Parameters
     ----------

@@ -14,13 +14,11 @@ from .places import member, support_key
 from .remark import Remark
 
 _ROUNDING = 1e-9  # a smaller elongation or gap is a rounding error, m
-_LOADED = 1e-6  # if the force is smaller, relative to the largest support force, a support carries no load
+_LOADED = 1e-6  # a support carries no load if its force, relative to the largest support force, is smaller
 
 
 def inactive_at_start(initial: InitialState) -> Iterator[Remark]:
-    """Yield remarks on elastic ropes that are slack and on unilateral supports that are lifted at t
-    = 0.
-    """
+    """Yield remarks on slack elastic ropes and lifted unilateral supports at t = 0."""
     for element in initial.forces:
         if element.stretch is None or element.stretch >= -_ROUNDING or element.force:
             continue
@@ -59,9 +57,7 @@ def _lifted(element: ElementForce) -> Remark:
 
 
 def inactive_in_run(model: System, run: Trajectory) -> Iterator[Remark]:
-    """Yield remarks on outriggers that lift and ropes that become slack during a run, with the
-    first time.
-    """
+    """Yield remarks on outriggers that lift and ropes that become slack, with the first time in the run."""
     yield from _tipping(model, run)
     for line in model.mechanism.lines:
         tension = run.signals[line.signals["force"].signal.name]
@@ -104,8 +100,9 @@ def _tipping(model: System, run: Trajectory) -> Iterator[Remark]:
 
 
 def _outriggers(model: System) -> Iterator[tuple[str, BaseSupport | PlaneContact]]:
-    """Yield unilateral supports of the base, and contacts of the base with planes below, with their
-    description keys.
+    """Yield the supports of the base that can lift, with their description keys.
+
+    These are unilateral supports, and contacts between the base and planes below.
     """
     bodies = model.mechanism.bodies
     for index, support in enumerate(model.mechanism.supports):
@@ -117,5 +114,4 @@ def _outriggers(model: System) -> Iterator[tuple[str, BaseSupport | PlaneContact
 
 
 def _first(run: Trajectory, label: str, *words: str) -> float | None:
-    """Return the time of an element's first event with one of the given phrases, s, or None."""
     return next((event.t for event in run.events if event.label == label and event.word in words), None)

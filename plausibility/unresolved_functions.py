@@ -12,8 +12,8 @@ from .remark import Remark
 def unresolved_functions(model: System) -> Iterator[Remark]:
     """Yield remarks on expressions that vary so fast that solvers may step over the variation.
 
-    The step sizes are limited by a search for fast variations. The resolution of this search is
-    limited.
+    Solvers reduce their steps near fast variations, but the search for such variations has a limited
+    resolution.
     """
     stop = model.chain.simulation.stop
     for label in model.problem.model.unresolved(stop):

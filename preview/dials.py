@@ -11,7 +11,7 @@ from ..description.types.bounds import LARGEST
 from ..mechanism import Coordinate, Mechanism
 from .machine import PreviewMachine
 
-_ELASTIC = 0.1  # Half the width of the sliders for coordinates of beams and bases, rad or m.
+_ELASTIC = 0.1  # Half the range of the sliders for coordinates of beams and bases, rad or m.
 
 
 def coordinate_dials(machine: PreviewMachine, extent: float) -> list[dict[str, Any]]:
@@ -31,14 +31,17 @@ def _coordinate(c: Coordinate, start: float, extent: float) -> dict[str, Any]:
 
 
 def _span(c: Coordinate, extent: float) -> float:
-    """Return half the width of a coordinate's slider without end stops, rad or m."""
+    """Return half the range of the slider of a coordinate without end stops, rad or m."""
     if c.role != "joint":
         return _ELASTIC
     return np.pi if c.unit == "rad" else 0.5 * extent
 
 
 def parameter_dials(mechanism: Mechanism) -> list[dict[str, Any]]:
-    """Return the sliders of the description's parameters: between their bounds, or from 0 to twice the value."""
+    """Return the sliders of the description's parameters.
+
+    A slider ranges between the bounds of the parameter, or from 0 to twice the value.
+    """
     return [
         _dial(name, p.value, *_range(p.value, p.min, p.max))
         | {"unit": p.unit or "", "text": p.description, "described": p.value}
@@ -53,7 +56,7 @@ def _range(value: float, least: float | None, most: float | None) -> tuple[float
 
 
 def input_dials(machine: PreviewMachine, extent: float) -> list[dict[str, Any]]:
-    """Return the sliders of the FMU inputs, whose ranges follow from the mechanism's weight and size."""
+    """Return the sliders of the FMU inputs, with ranges from the weight and size of the mechanism."""
     return list(_inputs(machine, extent))
 
 

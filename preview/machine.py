@@ -1,4 +1,4 @@
-"""Mechanism that a description defines, with its initial state or a reason why there is none."""
+"""Mechanism of a description, with its initial state or the reason why no initial state was found."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..mechanism import Mechanism, build
 
 @dataclass(frozen=True)
 class PreviewMachine:
-    """Mechanism with numbers, and the state from which its pictures start.
+    """Mechanism with numerical values, and the initial state for the preview.
 
     Attributes
     ----------

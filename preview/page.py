@@ -1,4 +1,4 @@
-"""HTML page of the preview, without any content of the file."""
+"""HTML page of the preview, which contains no data of the description file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ class PreviewPage:
     html
         HTML with all scripts.
     policy
-        Content security policy: only the scripts of the page run, and only this server is asked.
+        Content security policy: only scripts of the page run, and connections are only made to this
+        server.
     """
 
     html: str

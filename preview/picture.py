@@ -1,4 +1,4 @@
-"""Data of the picture: the scene of a machine, and frames and forces of one pose."""
+"""Data that the page draws: the scene of a mechanism, and body frames and forces in one pose."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _UNITS = {"force": "N", "moment": "N.m"}
 
 
 def scene_data(machine: PreviewMachine) -> dict[str, Any]:
-    """Return the scene of a machine at its initial state, the legend and the sliders."""
+    """Return the scene of a mechanism in its initial state, the legend and the sliders."""
     marks = machine.model({}).forces.marks
     scene = poses_of(machine.mechanism, machine.start[0][None], marks)
     return {
@@ -33,7 +33,7 @@ def scene_data(machine: PreviewMachine) -> dict[str, Any]:
 
 
 def pose_data(machine: PreviewMachine, pose: Pose, inputs: Mapping[str, float]) -> dict[str, Any]:
-    """Return frames, forces and the residual of the closures in a pose, for constant inputs."""
+    """Return body frames, forces and closure residuals in a pose, for constant inputs."""
     mechanism = machine.mechanism
     model = machine.model(inputs)
     state = _state(machine, model, pose, inputs)
@@ -53,9 +53,9 @@ def pose_data(machine: PreviewMachine, pose: Pose, inputs: Mapping[str, float]) 
 def _state(
     machine: PreviewMachine, model: analysis.ReferenceModel, pose: Pose, inputs: Mapping[str, float]
 ) -> analysis.KinematicState:
-    """Return the state in a pose: with the initial rates in the initial pose, at rest in all others.
+    """Return the state in a pose, with filters of inputs that have settled at the input values.
 
-    Filters of inputs have settled at the values of the inputs.
+    The initial pose has the initial rates. In all other poses, the mechanism is at rest.
     """
     start, rates = machine.start
     lag = np.zeros(model.filters.size)
@@ -77,7 +77,6 @@ def _table(
 
 
 def _lengths(model: analysis.ReferenceModel, state: analysis.KinematicState) -> list[dict[str, Any]]:
-    """Return the lengths of two-point elements and the gaps of contacts, m."""
     signals, mechanism = model.forces.signals(state), model.mechanism
     measured = [("length", line) for line in mechanism.lines] + [("gap", c) for c in mechanism.contacts]
     return [

@@ -1,4 +1,4 @@
-"""Places of problems and remarks in the tree of a description."""
+"""Location of problems and remarks in the tables of a description."""
 
 from __future__ import annotations
 
@@ -8,21 +8,22 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 _TOKEN = re.compile(r'"(?P<quoted>(?:[^"\\]|\\.)*)"|\[(?P<index>\d+)\]|(?P<word>[A-Za-z0-9_-]+)')
-# Lists and tables whose members a message can name, the most specific first.
+# Tables of the description whose entries a message can name, the most specific first.
 _NAMED = ("closures", "lines", "contacts", "motions", "programmed", "nonholonomic", "forces", "points", "links")
 
 Path = list[str]
 
 
 def path_of(where: str, message: str, tables: Mapping[str, Any]) -> Path:
-    """Return the keys that lead to the place of a problem in a description's tables.
+    """Return the keys that locate a problem in the tables of a description.
 
     Parameters
     ----------
     where : str
-        Place such as `links[3].mass (boom)`; empty if only the message names the place.
+        Place such as `links[3].mass (boom)`, or an empty text.
     message : str
-        Text of the problem. Without a place, the first entry that the text names is the place.
+        Text of the problem. If `where` is empty, the place is the table whose name occurs first in the
+        text.
     tables : mapping
         Tables of the description file.
 
@@ -44,7 +45,6 @@ def _keys(where: str) -> Iterator[str]:
 
 
 def _existing(keys: Iterator[str], tables: Any) -> Path:
-    """Return the leading keys that exist in the tables."""
     found: Path = []
     for key in keys:
         members = dict(enumerate(tables)) if isinstance(tables, list) else tables
@@ -57,7 +57,6 @@ def _existing(keys: Iterator[str], tables: Any) -> Path:
 
 
 def _first_named(message: str, tables: Mapping[str, Any]) -> Path:
-    """Return the place of the entry of the description whose name occurs first in a message."""
     found = [(match.start(), path) for path, name in _members(tables) if (match := _word(name).search(message))]
     return min(found, key=lambda entry: entry[0])[1] if found else []
 

@@ -1,4 +1,4 @@
-"""Poses of a mechanism under a slider: loops stay closed while one coordinate moves."""
+"""Poses of a mechanism in which a slider has moved one coordinate and loops are closed."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ..core.trajectory import Array
 from ..mechanism import Mechanism
 from .machine import PreviewMachine
 
-_STEP = 0.1  # Largest change of the moved coordinate between two closed poses, rad or m.
-_MOST_STEPS = 100  # Largest number of closed poses that one move of a coordinate is divided into.
+_STEP = 0.1  # Largest change of the moved coordinate before the loops are closed again, rad or m.
+_MOST_STEPS = 100  # Largest number of steps into which one move of a coordinate is divided.
 
 
 @dataclass(frozen=True)
 class Pose:
-    """Coordinates q, shape (n,), rad or m, and a note if they are not those that were requested."""
+    """Coordinates q, shape (n,), rad or m, and a note if they differ from the requested coordinates."""
 
     q: Array
     note: str = ""
@@ -27,18 +27,18 @@ class Pose:
 
 @dataclass(frozen=True)
 class Move:
-    """New value of one coordinate, rad or m, by its name."""
+    """Request to give a named coordinate a new value, rad or m."""
 
     name: str
     value: float
 
 
 def posed(machine: PreviewMachine, given: Mapping[str, float], move: Move | None = None) -> Pose:
-    """Return the pose after one coordinate has moved to a value from a pose with given coordinates.
+    """Return the pose in which a slider has moved one coordinate and all loops are closed.
 
-    All other coordinates have their initial values. Closed loops remain closed: joints follow by the
-    smallest possible change. If the loops cannot be closed at the value, the coordinate stops before
-    it.
+    Coordinates that are not given start at their initial values. The other joints change as little as
+    possible to close the loops. If the loops cannot be closed at the new value, the coordinate stops
+    before this value.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def settled(machine: PreviewMachine, pose: Pose, inputs: Mapping[str, float]) ->
 
 
 def open_by(mechanism: Mechanism, q: Array) -> float:
-    """Return the largest residual of the closures at q, shape (n,), m or dimensionless; 0 without closures."""
+    """Return the largest closure residual at q, shape (n,), m or dimensionless; 0 without closures."""
     model = analysis.ReferenceModel(mechanism)
     loops = model.constraints.loops.rows(model.state(0.0, q, np.zeros(mechanism.n)).posture)
     return float(np.abs(loops.Phi).max(initial=0.0))
@@ -81,7 +81,7 @@ def _has_loops(mechanism: Mechanism) -> bool:
 
 
 def _followers(mechanism: Mechanism) -> Array:
-    """Return 1 for each joint coordinate, which may change to close loops, and 0 for others, shape (n,)."""
+    """Return a weight per coordinate, shape (n,): 1 for joints, which may move to close loops, or 0."""
     return np.array([float(c.role == "joint") for c in mechanism.coordinates])
 
 

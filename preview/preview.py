@@ -1,4 +1,4 @@
-"""Preview of a description file: what the page shows for the present content of the file."""
+"""Preview of a description file: data that the page shows for the present content of the file."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .tree import tree
 from .watching import FileWatch, files_of
 
 _AROUND = 2  # Lines of the file that the page shows before and after the line of a syntax error.
-_KEPT = 8  # Number of machines with changed parameters that are kept in memory.
+_KEPT = 8  # Number of mechanisms with changed parameters that are kept in memory.
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class View:
     parameters, inputs, coordinates
         Values of the sliders that the user has moved, by name.
     move
-        Slider of a coordinate that the user moves now.
+        Coordinate whose slider the user is moving, with the new value.
     settle
         Whether the mechanism moves to the static equilibrium near its pose.
     scene
@@ -56,7 +56,7 @@ class View:
 
 
 class Preview:
-    """Content of a description file, with the last valid machine and a watch for changes of the file.
+    """Content of a description file that is watched for changes, and its last valid mechanism.
 
     Parameters
     ----------
@@ -83,7 +83,10 @@ class Preview:
     # ---- changes of the file ----
 
     def poll(self) -> bool:
-        """Read the description again if it or a file named in it has changed; return whether this is so."""
+        """Read the description again if the description file, or a file named in it, has changed.
+
+        Returns whether a file has changed.
+        """
         if not self._watch.changed():
             return False
         with self._busy:
@@ -93,7 +96,7 @@ class Preview:
         return True
 
     def wait(self, version: int, seconds: float) -> int:
-        """Wait until the file's content has a new version, at most some seconds; return the version."""
+        """Wait for a new version of the content, at most the given time, s; return the present version."""
         with self._changes:
             self._changes.wait_for(lambda: self.version != version, seconds)
         return self.version
@@ -110,10 +113,10 @@ class Preview:
     # ---- answers ----
 
     def show(self, view: View) -> dict[str, Any]:
-        """Return everything that the page shows: problems, tree, scene, sliders, and the pose with its forces.
+        """Return everything that the page shows: problems, tree, scene, sliders, pose and forces.
 
-        The scene and the sliders are left out if the page has them. If the file is faulty, they belong to the
-        last valid machine.
+        Scene and sliders are left out if the page already has them. If the file is faulty, scene and
+        sliders are those of the last valid mechanism.
         """
         with self._busy, np.errstate(all="ignore"):
             problems: list[Problem] = []
@@ -169,7 +172,6 @@ class Preview:
     # ---- machines ----
 
     def _chain(self, case: str) -> Description:
-        """Return the validated description of the present content, or raise DescriptionError."""
         if self._unreadable is not None:
             raise self._unreadable
         if case not in self._chains:
@@ -177,7 +179,7 @@ class Preview:
         return self._chains[case]
 
     def _machine(self, case: str, parameters: Mapping[str, float]) -> tuple[int, PreviewMachine]:
-        """Return the machine of the present content with changed parameters, after its identifying number."""
+        """Return an identifying number, and the mechanism of the present content with changed parameters."""
         key = (case, *sorted(parameters.items()))
         if key not in self._machines:
             made = machine_of(_changed(self._chain(case), parameters))
@@ -185,7 +187,6 @@ class Preview:
         return self._machines[key]
 
     def _pose(self, machine: PreviewMachine, view: View) -> tuple[dict[str, Any], list[Problem]]:
-        """Return the data of the pose, and the reasons why the mechanism is not in its initial state."""
         pose = posed(machine, view.coordinates, view.move)
         if view.settle:
             pose = settled(machine, pose, view.inputs)
@@ -199,7 +200,6 @@ class Preview:
 
 
 def _excerpt(path: Path, error: DescriptionError) -> list[dict[str, Any]]:
-    """Return the lines of a file around the syntax error that a message locates."""
     found = re.search(r"at line (\d+)", str(error))
     if not found:
         return []
@@ -209,7 +209,6 @@ def _excerpt(path: Path, error: DescriptionError) -> list[dict[str, Any]]:
 
 
 def _changed(chain: Description, parameters: Mapping[str, float]) -> Description:
-    """Return a description with other values of its parameters."""
     known = {name: value for name, value in parameters.items() if name in chain.parameters}
     if not known:
         return chain

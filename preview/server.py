@@ -67,8 +67,6 @@ class PreviewServer:
 
 
 class _Server(ThreadingHTTPServer):
-    """Server with one thread per connection; the threads end with the process."""
-
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Ignore connections that a browser has closed before the end of an answer."""
         if not isinstance(sys.exception(), ConnectionError):
@@ -76,7 +74,7 @@ class _Server(ThreadingHTTPServer):
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """Answers to one request; requests without the token or with a foreign host have status 403."""
+    """Answers to requests; a request without the token or with a foreign host gets status 403."""
 
     owner: PreviewServer
     protocol_version = "HTTP/1.1"
@@ -87,7 +85,7 @@ class _Handler(BaseHTTPRequestHandler):
         return super().parse_request() and (self._is_allowed() or self._refuse())
 
     def do_GET(self) -> None:
-        """Send the page, or the stream of events."""
+        """Send the page, or the stream of events that reports changes of the file."""
         if self._place == "":
             page = self.owner.page
             self._send(page.html, "text/html; charset=utf-8", {"Content-Security-Policy": page.policy})
@@ -97,7 +95,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._fail(HTTPStatus.NOT_FOUND)
 
     def do_POST(self) -> None:
-        """Answer a question of the page in JSON."""
+        """Answer a request for data in JSON."""
         preview, size = self.owner.preview, self.headers.get("Content-Length", "")
         answers: dict[str, Callable[[View], Any]] = {
             "show": preview.show,
@@ -113,20 +111,22 @@ class _Handler(BaseHTTPRequestHandler):
             return self._fail(HTTPStatus.BAD_REQUEST)
         try:
             answer = strict_json(answers[self._place](view))
-        except Exception as error:  # The page shows the error; a traceback in the terminal would help nobody.
+        except Exception as error:  # The page shows the error, so a traceback in the terminal is not needed.
             return self._fail(HTTPStatus.INTERNAL_SERVER_ERROR, f"{type(error).__name__}: {error}")
         self._send(answer, "application/json")
 
     def log_message(self, *arguments: object) -> None:
-        """Print nothing about requests."""
+        """Do nothing, so that requests are not printed."""
 
     @property
     def _place(self) -> str:
-        """Return the part of the path after the token."""
         return self.path.split("?")[0].split("/", 2)[2]
 
     def _is_allowed(self) -> bool:
-        """Whether the path begins with the token and the host is this computer, to prevent DNS rebinding."""
+        """Return whether the path begins with the token and the host is this computer.
+
+        The check of the host prevents DNS rebinding.
+        """
         parts = self.path.split("?")[0].split("/", 2)
         given = parts[1] if len(parts) == 3 else ""
         hosts = {f"{ADDRESS}:{self.owner.port}", f"localhost:{self.owner.port}"}
@@ -180,7 +180,10 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def view_of(question: Mapping[str, Any]) -> View:
-    """Return the settings in a question of the page; raises ValueError, TypeError or KeyError if it is invalid."""
+    """Return the settings in a request of the page.
+
+    Raises ValueError, TypeError or KeyError if the request is invalid.
+    """
     numbers = {
         key: {str(name): _finite(value) for name, value in question.get(key, {}).items()}
         for key in ("parameters", "inputs", "coordinates")
@@ -196,7 +199,6 @@ def view_of(question: Mapping[str, Any]) -> View:
 
 
 def _finite(value: Any) -> float:
-    """Return a number, or raise ValueError if it is infinite or no number."""
     number = float(value)
     if not math.isfinite(number):
         raise ValueError(f"expected a finite number, got {number}")

@@ -1,4 +1,4 @@
-"""Preview of a file until the user ends it."""
+"""Server of the preview, which runs until the user ends it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def view(
     browser : bool
         Whether to open the page in the user's browser.
     say : callable
-        Function that is called with each line for the user.
+        Function that is called with each line of text for the user.
 
     Raises
     ------

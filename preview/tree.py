@@ -10,7 +10,7 @@ from typing import Any
 def tree(tables: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the keys of a table as nodes with a key, a title, the text of a value, and inner nodes.
 
-    An array without tables is one value.
+    An array that contains no tables is shown as one value.
     """
     return [_node(key, key, value) for key, value in tables.items()]
 

@@ -12,7 +12,7 @@ Signature = tuple[int, int, int] | None
 def files_of(tables: Any) -> Iterator[Path]:
     """Yield the files that a description's tables name: lookup tables and meshes.
 
-    Their keys are called `file`; in the settings of cases, they end with `.file`.
+    A file is named by a key `file`, or by a key that ends with `.file` in the settings of a case.
     """
     if isinstance(tables, list):
         for member in tables:
@@ -28,15 +28,18 @@ def files_of(tables: Any) -> Iterator[Path]:
 class FileWatch:
     """Detection of changed files by size, time of modification and inode.
 
-    An editor alters at least one of them when it saves a file. A change counts as soon as the files
-    look unchanged in two successive checks, so that a file is not read while an editor writes it.
+    An editor alters at least one of these properties when it saves a file. A change is reported only
+    when two successive checks agree. A file is thus not read while an editor writes it.
     """
 
     def __init__(self, paths: Iterable[Path]) -> None:
         self._known = self._seen = {path: _signature(path) for path in paths}
 
     def watch(self, paths: Iterable[Path]) -> None:
-        """Watch other files from now on; known files are compared with their earlier size, time and inode."""
+        """Replace the list of watched files.
+
+        For files that were already watched, changes since the earlier check are still reported.
+        """
         self._known = self._seen = {
             path: self._known[path] if path in self._known else _signature(path) for path in paths
         }

@@ -41,7 +41,7 @@ def write_animation(
     case
         Name of the case for the title of the page.
     progress
-        Function that is called with an activity and the fraction done.
+        Function that is called with the current activity and the completed fraction.
     table, notes
         Table and remarks below the player of a page.
     live
@@ -90,7 +90,7 @@ def check_ending(path: Path) -> None:
 
 
 def write_drawing(folder: Path, scene: Scene) -> list[Path]:
-    """Write `drawing.png`, `drawing.svg` and the rotatable `drawing.html` of the scene's first instant."""
+    """Write `drawing.png`, `drawing.svg` and a rotatable `drawing.html` of a scene at its initial time."""
     with styled():
         png, svg = render(drawing(scene))
     paths = write_all(folder, {"drawing.png": png, "drawing.svg": svg})

@@ -106,7 +106,6 @@ def _violations(ran: Sequence[CaseRun], figures: Sequence[Picture]) -> Iterator[
 
 
 def _sentence(outcomes: Sequence[Outcome]) -> str:
-    """Return a sentence on the number of cases that agree, or on the cases that do not."""
     bad = {
         word: [outcome.case for outcome in outcomes if tables.verdict(outcome) == word]
         for word in (*tables.NOT.values(), "failed")

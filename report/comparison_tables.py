@@ -50,8 +50,10 @@ def wall_times(outcomes: Sequence[Outcome]) -> TextTable:
 
 
 def decays(runs: Sequence[CaseRun]) -> TextTable:
-    """Return a table with two decay rates of each case, 1/s: the fitted rate of ‖Φ‖, and the slow root of
-    the constraint stabilisation.
+    """Return a table of decay rates, 1/s, by case.
+
+    One column contains the fitted decay rate of ‖Φ‖. The other column contains the slow characteristic
+    root of the constraint stabilisation.
     """
     fitted = [(run, run.stabilisation.decay) for run in runs]
     rows = [_decay_row(run, decay) for run, decay in fitted if decay is not None]
@@ -85,8 +87,9 @@ def differences(runs: Sequence[CaseRun]) -> TextTable:
 
 
 def load_table(runs: Sequence[CaseRun]) -> TextTable:
-    """Return a table of the root mean squares of joint forces, N, by case, with the changes from
-    the first case.
+    """Return a table of the root mean squares of joint forces, N, by case.
+
+    The table also contains the changes from the first case.
     """
     found = [load_rms(run.mechanism, run.reference, run.stabilisation.settled) for run in runs]
     shared = [link for link in found[0] if all(link in of_case for of_case in found)] if found else []
@@ -101,8 +104,10 @@ def load_table(runs: Sequence[CaseRun]) -> TextTable:
 
 
 def largest_differences(runs: Sequence[CaseRun]) -> dict[str, float]:
-    """Return, by case, the largest difference from the first case over all shared joint coordinates,
-    relative to the ranges of the coordinates.
+    """Return the largest relative difference of each case from the first case.
+
+    All joint coordinates that both cases have are compared. A difference is relative to the range of
+    the coordinate.
     """
     distances = {run.case: _apart(runs, run) for run in runs[1:]}
     return {case: max(ratio for _, ratio in d.values()) for case, d in distances.items() if d}
@@ -117,9 +122,10 @@ NOT = {
 
 
 def verdict(outcome: Outcome) -> str:
-    """Return the verdict of a case in one word:
+    """Return the verdict of a case in one word.
 
-    `failed`, the first property that is violated, or `agrees`.
+    The word is `failed` for a failed case, the first violated property such as `inconsistent`, or
+    `agrees`.
     """
     if isinstance(outcome, CaseFailure):
         return "failed"
@@ -154,8 +160,9 @@ def errors(outcome: Outcome) -> list[float]:
 
 
 def remark(outcome: Outcome) -> str:
-    """Return the reasons for a negative verdict: an error message, the largest error of each disagreeing
-    run, or the violated findings.
+    """Return the reasons for a negative verdict.
+
+    A reason is an error message, the largest error of a disagreeing run, or a violated finding.
     """
     if isinstance(outcome, CaseFailure):
         return outcome.message
@@ -201,8 +208,9 @@ def _decay_row(run: CaseRun, decay: Decay) -> tuple[str, ...]:
 
 
 def _apart(runs: Sequence[CaseRun], other: CaseRun) -> dict[str, tuple[float, float]]:
-    """Return, by coordinate, the largest difference from the first case, rad or m, and this
-    difference relative to the coordinate's range.
+    """Return the largest difference of each coordinate from the first case, rad or m, by coordinate.
+
+    Each difference is paired with the quotient of the difference and the coordinate's range.
     """
     grid = on_common_grid(runs[0].reference, other.reference)
     differences = grid.differences()
@@ -212,6 +220,5 @@ def _apart(runs: Sequence[CaseRun], other: CaseRun) -> dict[str, tuple[float, fl
 
 
 def _range(runs: Sequence[CaseRun], symbol: str) -> float:
-    """Return the range of a coordinate's values over all cases, rad or m."""
     values = np.concatenate([run.reference.signals[symbol] for run in runs])
     return float(np.ptp(values))

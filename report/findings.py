@@ -1,4 +1,4 @@
-"""Verdict of one run as lines of text: each line consists of a word and an explanatory sentence."""
+"""Verdict of one run as lines of text, each with a word and an explanatory sentence."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _WORDS = {
 def lines(report: RunReport) -> list[tuple[str, str, str]]:
     """Return the lines of the verdict: a word, a sentence, and the colour `green`, `amber` or `red`.
 
-    The line about unusual values comes last. It comes first if values are unusual and the verdict is
-    positive.
+    The last line is about unusual values. If the verdict is positive and some values are unusual, this
+    line comes first.
     """
     found = [(word(name, report), f.text, "green" if f.ok else "red") for name, f in report.findings.items()]
     remarks = report.plausible

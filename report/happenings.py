@@ -1,4 +1,4 @@
-"""Events of a run that readers have to know first: tipping, lifted supports, stops, slack ropes and contacts."""
+"""Important events of a run: tipping, lifted supports, reached end stops, slack ropes and contacts."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from ..runs.compare.context import RunReport
 from .plots.number_text import decimal
 
 _MOST = 4  # Largest number of elements with events that are shown.
-_STABLE = 3  # Smallest number of loaded supports with which a base does not tip.
+_STABLE = 3  # A base does not tip if at least this number of supports is loaded.
 _WORDS = ("lifts", "is met", "is slack", "touches")  # Kinds of events to report, the most serious first.
 Happening = tuple[str, str]  # Text about the events of one element, and time of the first event.
 
 
 def happenings(report: RunReport) -> list[Happening]:
-    """Return the events of the reference run that readers have to know first.
+    """Return the most important events of the reference run, at most four.
 
-    Tipping is listed first. The first event of each element follows in the order of time: a support
-    lifts, a stop is reached, a rope becomes slack, or a contact touches.
+    Tipping is listed first. The first event of each element follows in the order of time. Events are
+    the lifting of a support, an impact on an end stop, a slack rope, or a closed contact. If there are
+    more than four elements with events, the last entry is the number of omitted elements.
     """
     found = [*_tipping(report), *_first_events(report.reference.events)]
     more = len(found) - _MOST
@@ -39,8 +40,9 @@ def _first_events(events: Sequence[Event]) -> Iterator[Happening]:
 
 
 def _tipping(report: RunReport) -> Iterator[Happening]:
-    """Yield the first time at which fewer than three supports press on the ground; nothing for a mechanism
-    with fewer than three supports.
+    """Yield the first time at which fewer than three supports press on the ground.
+
+    Nothing is yielded for a mechanism with fewer than three supports.
     """
     course, supports = report.course, report.mechanism.supports
     if len(supports) < _STABLE:

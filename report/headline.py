@@ -1,4 +1,4 @@
-"""Key numbers at the top of a report: happenings, peak loads and efforts, frequencies, constraint violation."""
+"""Key numbers at the top of a report, such as events, peak loads, frequencies and violations."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _ELEMENTS = (
     ("force", "force element", "force", "N"),
     ("moment", "force element", "moment", "N.m"),
 )
-Number = tuple[str, str]  # Key number as two texts: label with the time, and value with the unit.
+Number = tuple[str, str]  # Key number: a text with label and time, and a text with value and unit.
 
 
 def headline(report: RunReport) -> list[Number]:
     """Return the key numbers of a report that are available, each with a label and a value.
 
-    Peak values that are rounding errors of zero are left out.
+    Peak values that are zero apart from rounding errors are left out.
     """
     sizes = _sizes(report)
     return [
@@ -56,7 +56,7 @@ class _Peak:
 def _sizes(report: RunReport) -> Mapping[str, float]:
     """Return the largest force, N, and the largest moment, N·m, in the mechanism.
 
-    Much smaller values are rounding errors.
+    Values that are much smaller are rounding errors of zero.
     """
     mechanism, course = report.mechanism, report.course
     weight = sum(float(body.mass) for body in mechanism.bodies) * float(np.linalg.norm(_gravity(mechanism)))
@@ -68,7 +68,6 @@ def _sizes(report: RunReport) -> Mapping[str, float]:
 
 
 def _loads(report: RunReport, sizes: Mapping[str, float]) -> Iterator[Number]:
-    """Yield the peak force and the peak moment of all joints whose reactions are unique."""
     run = report.loaded or report.reference
     for part, unit in (("force", "N"), ("moment", "N.m")):
         series = {
@@ -89,14 +88,13 @@ def _efforts(report: RunReport, sizes: Mapping[str, float]) -> Iterator[Number]:
 
 
 def _elements(report: RunReport, sizes: Mapping[str, float]) -> Iterator[Number]:
-    """Yield the peak force or moment for each kind of force element."""
     for kind, what, quantity, unit in _ELEMENTS:
         peak = _peak(_magnitudes(report.course, kind), report.course.time)
         yield from _numbers(f"largest {quantity} of a {what}", peak, unit, sizes)
 
 
 def _frequencies(modes: tuple[LinearisedMode, ...]) -> Iterator[Number]:
-    """Yield the lowest undamped eigenfrequency; its label also lists the next eigenfrequencies.
+    """Yield the lowest undamped eigenfrequency, with the next eigenfrequencies in the label.
 
     Rigid-body modes and modes of the constraint stabilisation are left out.
     """
@@ -123,7 +121,6 @@ def _hertz(mode: LinearisedMode) -> str:
 
 
 def _supports(report: RunReport, sizes: Mapping[str, float]) -> Iterator[Number]:
-    """Yield the smallest support force against gravity."""
     gravity, course = _gravity(report.mechanism), report.course
     up = -gravity / (np.linalg.norm(gravity) or 1.0)
     pressing = {
@@ -141,9 +138,7 @@ def _supports(report: RunReport, sizes: Mapping[str, float]) -> Iterator[Number]
 
 
 def _violation(report: RunReport) -> Iterator[Number]:
-    """Yield the largest constraint violation, unless it is as small as a rounding error relative to the
-    mechanism's size.
-    """
+    """Yield the largest constraint violation, unless it is a rounding error."""
     found = [
         (float(np.nanmax(run.signals["violation_position"])), run)
         for run in (report.reference, *report.runs)
@@ -160,7 +155,6 @@ def _gravity(mechanism: Mechanism) -> Array:
 
 
 def _magnitudes(course: EnergyHistory, kind: str) -> dict[str, Array]:
-    """Return the magnitudes of all forces of one kind, N, shape (N,) each, by the name of the force."""
     marks: list[tuple[int, ForceArrow]] = [(k, mark) for k, mark in enumerate(course.marks) if mark.kind == kind]
     return {mark.name: np.linalg.norm(course.acting[:, k], axis=1) for k, mark in marks}
 
@@ -180,7 +174,7 @@ def _numbers(what: str, peak: _Peak | None, unit: str, sizes: Mapping[str, float
 def _with_unit(value: float, unit: str, size: float) -> str:
     """Return a value with three digits and its unit, with the prefix k or M for large values.
 
-    Values below 1e-9 of the size are written as 0.
+    Values below 1e-9 times `size` are written as 0.
     """
     shown = 0.0 if abs(value) <= _ZERO * size else value
     prefix, factor = next(((p, s) for p, s in (("M", 1e6), ("k", 1e3)) if abs(shown) >= 0.9995 * s), ("", 1.0))

@@ -120,8 +120,9 @@ def _reproduction(report: RunReport) -> Iterator[Part]:
 
 
 def _nearest_to_tolerance(report: RunReport) -> str:
-    """Return a sentence about the run whose error is the largest fraction of its tolerance; empty if no
-    run has a finite error.
+    """Return a sentence about the run with the largest ratio of its error to its tolerance.
+
+    The result is empty if no run has a finite error.
     """
     finite = [c for c in report.others if np.isfinite(c.max_rel_error)]
     if not finite:

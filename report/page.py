@@ -32,9 +32,7 @@ class Paragraph:
 
 @dataclass(frozen=True)
 class Listing:
-    """List of items, each with or without a name in code font; left out of the page if there are no
-    items.
-    """
+    """List of items, each with or without a name in code font; an empty list is left out of the page."""
 
     kind: ClassVar = "listing"
     items: Sequence[tuple[str, str]]
@@ -65,7 +63,7 @@ class HeadedTable:
     heading, hint
         Heading above the table, or empty, and an explanation in small type.
     folded
-        Whether the reader has to open the table by a click on its heading.
+        Whether the table is hidden until the reader clicks on its heading.
     """
 
     kind: ClassVar = "table"

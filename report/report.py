@@ -90,7 +90,6 @@ def cases_data(chain: Description, outcomes: Sequence[Outcome]) -> dict[str, Any
 
 
 def _drawn(groups: Groups, folder: Path, progress: Progress) -> dict[str, list[Picture]]:
-    """Draw and save all figures."""
     figures: dict[str, list[Picture]] = {}
     for group, pictures in groups.items():
         figures[group] = []

@@ -100,7 +100,6 @@ def elements(mechanism: Mechanism) -> dict[str, TextTable]:
 
 
 def _of_kind(members: Sequence[tuple[Element, Mapping[str, Quantity]]]) -> TextTable:
-    """Return a table of force elements of one kind, with one column for each key."""
     kind = type(members[0][0])
     numbers = kind.marked(Quantity)
     headers = (kind.kind(), *(key for key in kind.model_fields if key != "name"))

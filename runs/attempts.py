@@ -1,5 +1,6 @@
-"""Runs of a model by all backends: each FMU in both modes in FMPy, and the Modelica source in
-rumoca.
+"""Runs of a model by all backends.
+
+Each FMU runs in FMPy by model exchange and by co-simulation. The Modelica source runs in rumoca.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _RUMOCA_FINER = 1e-3  # factor that tightens rumoca's tolerance for a repeated r
 RUMOCA_EFFORT = 60.0  # maximum processor time of rumoca, which interprets the model, s
 SOLVER_MARGIN = 0.1  # ratio of each solver's tolerance to the description's tolerance
 CVODE_MARGIN = 0.01  # ratio of CVODE's tolerance to the description's; CVODE's global errors are larger
-_FINEST = 1e-13  # smallest tolerance of CVODE, just above rounding errors
+_FINEST = 1e-13  # smallest tolerance of CVODE, slightly larger than rounding errors
 # Constraint violation that triggers a projection with restart, relative to CVODE's tolerance.
 RESTART_MARGIN = 1000.0
 
@@ -101,9 +102,7 @@ def fmu_attempts(
 
 
 def solver_tolerance(wanted: float, mode: Mode) -> float:
-    """Return the relative tolerance of an FMU's solver, tighter than the description's tolerance by
-    a margin.
-    """
+    """Return the relative tolerance of an FMU's solver: the description's times a safety factor."""
     return max(wanted * (CVODE_MARGIN if mode == "me" else SOLVER_MARGIN), _FINEST)
 
 
@@ -171,7 +170,7 @@ def rumoca_attempt(
 ) -> Attempt:
     """Run the Modelica source in rumoca, within limits of processor time and wall-clock time.
 
-    The limit of processor time makes the result independent of other processes. If a limit is reached
+    Unlike wall-clock time, processor time does not depend on other processes. If a limit is reached
     before the first result, the attempt has neither a trajectory nor a failure.
 
     Parameters
@@ -202,7 +201,7 @@ def rumoca_attempt(
         )
         slot = Slot("rumoca", lambda: job)
         found = slot.read() or rumoca_process.simulate(job, meanwhile)
-        if found is not None and not found.note:  # A note means that a time limit ended the run early.
+        if found is not None and not found.note:  # A run with a note has reached a time limit and ended early.
             slot.keep(found)
         return found
 
@@ -210,8 +209,9 @@ def rumoca_attempt(
 
 
 def _rumoca_tolerance(model: System) -> float:
-    """Return a tolerance at which rumoca is fast, but at most ten times the description's
-    tolerance.
+    """Return the description's tolerance, raised to 1e-8 for speed, but at most by a factor of ten.
+
+    Models with events get a hundredth of this tolerance.
     """
     wanted = model.chain.simulation.tolerance
     usual = min(max(wanted, 1e-8), 10.0 * wanted)
@@ -253,6 +253,5 @@ def _tried(
 
 
 def _thinned(trajectory: Trajectory, every: int) -> Trajectory:
-    """Return a trajectory with every n-th sample."""
     signals = {name: values[::every] for name, values in trajectory.signals.items()}
     return replace(trajectory, time=trajectory.time[::every], signals=signals)

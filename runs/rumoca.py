@@ -40,7 +40,7 @@ class CompiledModel:
     Raises
     ------
     BuildError
-        If rumoca rejects the source; the message is the compiler's.
+        If rumoca rejects the source, with the compiler's message.
     MissingToolError
         If rumoca is not installed.
     """

@@ -1,8 +1,8 @@
 """Simulation by rumoca in a separate process, because rumoca may ignore Ctrl-C and its own time limit.
 
-The process first simulates the whole time span. When a time limit is reached, a second process simulates
-the first part. The limits refer to processor time where the system supports it, so that other processes do
-not affect the verdict.
+The process first simulates the whole time span. When a time limit is reached, a second process
+simulates the first part. The limits refer to processor time if the system can measure it, so that
+other processes do not affect the verdict.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def simulate(job: SimulationJob, meanwhile: Callable[[], object] = lambda: None)
     Raises
     ------
     BuildError, SolveError
-        If rumoca fails; the message is rumoca's.
+        If rumoca fails, with rumoca's message.
     """
     begin = time.monotonic()
     whole = _simulated(job, meanwhile)
@@ -98,7 +98,6 @@ def simulate(job: SimulationJob, meanwhile: Callable[[], object] = lambda: None)
 
 
 def _simulated(job: SimulationJob, meanwhile: Callable[[], object]) -> Trajectory | None:
-    """Return the result over the job's time span; None if a limit was reached."""
     with TemporaryDirectory(prefix="gpmelica-rumoca-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         (folder / _JOB).write_text(json.dumps(asdict(job)), "utf-8")
@@ -133,8 +132,8 @@ def main(folder: Path) -> None:
 def _run(compiled: CompiledModel, job: SimulationJob) -> Trajectory:
     """Simulate the compiled model. After a failure, repeat the simulation with a tenth of the tolerance.
 
-    A tighter tolerance changes the steps and may succeed: in a step from an event to the end of the
-    run, rumoca may reject its own result because two values of a state differ by more than 1e-11.
+    The repetition may succeed, because a tighter tolerance changes the steps. For example, rumoca
+    may reject the last step of a run because two of its own results differ by more than 1e-11.
     """
     run = partial(compiled.simulate, job.names, stop=job.stop, output_step=job.output_step, budget=job.limit)
     try:

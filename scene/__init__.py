@@ -1,6 +1,4 @@
-"""Visible parts of a mechanism for pictures: shapes of bodies, connections, forces, and their
-motion.
-"""
+"""Visible parts of a mechanism for pictures: bodies, connections, forces, and their motion."""
 
 from .aids import Aid as Aid
 from .aids import aids_of as aids_of

@@ -1,4 +1,4 @@
-"""Frames, joint axes and centres of mass of a mechanism, which help to read and write a description."""
+"""Symbols of frames, joint axes and centres of mass, which help to read and write a description."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Aid:
 def aids_of(mechanism: Mechanism) -> list[Aid]:
     """Return the symbols of all frames, joint axes and centres of mass.
 
-    Rigid finite elements of a beam have no frames and axes, apart from those of its first element.
+    For a beam, frames and joint axes are shown only for the first rigid finite element.
     """
     found: list[Aid] = []
     for b, body in enumerate(mechanism.bodies):
@@ -56,8 +56,9 @@ def aids_of(mechanism: Mechanism) -> list[Aid]:
 def _axes(b: int, body: Body, coordinates: Sequence[Coordinate]) -> Iterator[Aid]:
     """Yield the axes of a joint that are fixed in the body or in its parent.
 
-    These are the axis of the joint's last motion and the axes that no preceding rotation turns.
-    Intermediate axes, such as the second axis of a spherical joint, are left out.
+    The axis of the joint's last elementary motion is fixed in the body. Axes without a preceding
+    rotation are fixed in the parent. Intermediate axes, such as the second axis of a spherical joint,
+    are left out.
     """
     rotation = np.asarray(body.rotation, dtype=float)
     for k, coordinate in enumerate(coordinates):

@@ -122,9 +122,7 @@ def _translation(numbers: Array) -> Array:
 
 
 def _rotation(numbers: Array) -> Array:
-    """Return a rotation, shape (4, 4), from four numbers: the axis (three numbers) and the angle in
-    degrees.
-    """
+    """Return the rotation matrix, shape (4, 4), for an axis (three numbers) and an angle in degrees."""
     axis, angle = numbers[:3] / np.linalg.norm(numbers[:3]), np.radians(numbers[3])
     cross = np.cross(axis, np.eye(3)).T  # cross @ v equals the cross product of axis and vector v
     pose = np.eye(4)

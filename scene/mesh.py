@@ -52,8 +52,7 @@ def read_mesh(path: Path, most: int | None = _MOST) -> Mesh:
 def coarser(mesh: Mesh, most: int) -> Mesh:
     """Return a coarsened mesh of at most `most` triangles.
 
-    Corners that lie in the same cell of a grid are merged. A mesh that already has at most `most`
-    triangles remains unchanged.
+    Corners in the same cell of a grid are merged. A mesh that is small enough remains unchanged.
     """
     cells, found = _FINEST, mesh
     least, size = mesh.vertices.min(axis=0), float(np.ptp(mesh.vertices, axis=0).max())

@@ -30,10 +30,11 @@ class RecordedMotion:
     name : str
         Name of the run.
     count : int
-        Number of valid animation frames. If the run broke off early, all later frames repeat the
-        last one.
+        Number of valid animation frames. If the run broke off early, all later frames repeat the last
+        valid frame.
     frames : ndarray, shape (S, K, 1 + bodies, 4, 4)
-        World frames, m, the ground first, for S scale factors of the beam deformation and K times.
+        World frames of the ground and the bodies, m. S is the number of scale factors of the beam
+        deformation, K the number of times.
     """
 
     name: str
@@ -54,7 +55,7 @@ def times_of(run: Trajectory, bodies: int, films: int) -> Array:
 def scales_of(mechanism: Mechanism, run: Trajectory) -> tuple[float, ...]:
     """Return the scale factors with which beam deformation can be drawn.
 
-    The first factor is 1, the only one for a mechanism without beam deformation.
+    The first factor is 1. A mechanism without beam deformation has no other factor.
     """
     bent: dict[tuple[str, str], Array] = {}
     for c in mechanism.coordinates:
@@ -78,9 +79,7 @@ def check_coordinates(mechanism: Mechanism, run: Trajectory) -> None:
 
 
 def sampled(mechanism: Mechanism, run: Trajectory, times: Array) -> tuple[Trajectory, int]:
-    """Return the coordinates and velocities of a run at given times, and the number of these times that
-    the run reaches.
-    """
+    """Return coordinates and velocities of a run at given times, and the number of times it reaches."""
     names = [signal_names(mechanism.coordinates, quantity) for quantity in ("position", "velocity")]
     for led in mechanism.filters:
         if led.signal("offset_rate").name in run.signals:  # Filter states are interpolated like coordinates.
@@ -90,7 +89,7 @@ def sampled(mechanism: Mechanism, run: Trajectory, times: Array) -> tuple[Trajec
     lost = np.flatnonzero(~(np.abs(np.hstack([q, qd])) < _FARTHEST).all(axis=1))
     last = int(lost[0]) if len(lost) else len(run.time)
     reached = int(np.count_nonzero(times <= run.time[max(last - 1, 0)] * (1 + 1e-9)))
-    # At an event, a run has two samples with equal time; one is left out for the interpolation.
+    # At an event, a run has two samples with equal time; the interpolation uses only one of them.
     kept = np.flatnonzero(np.append(True, np.diff(run.time[:last]) > 0))
     if len(kept) < 2:
         values = np.repeat(np.hstack([q[:1], qd[:1]]), len(times), axis=0)
@@ -103,9 +102,7 @@ def sampled(mechanism: Mechanism, run: Trajectory, times: Array) -> tuple[Trajec
 
 
 def motion(mechanism: Mechanism, run: Trajectory, times: Array, scales: Sequence[float]) -> RecordedMotion:
-    """Return the world frames of a run at times in s, with the beam deformation at each scale
-    factor.
-    """
+    """Return the world frames of a run at times in s, for each scale factor of beam deformation."""
     taken, reached = sampled(mechanism, run, times)
     q = taken.columns(signal_names(mechanism.coordinates, "position"))
     elastic = np.array([c.role == "elastic" for c in mechanism.coordinates], dtype=bool)

@@ -12,8 +12,9 @@ from .skeleton import held_places, in_world
 
 
 def reach_of(scene: Scene) -> Array:
-    """Return world positions of all joints, points, supports and corners of solids over time, shape
-    (N, 3), m.
+    """Return world positions over time, m, shape (N, 3).
+
+    The positions are those of all joints, points, supports and corners of solids.
     """
     mechanism, frames = scene.mechanism, scene.motions[-1].frames[0]
     places = held_places(mechanism)

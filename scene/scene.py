@@ -1,4 +1,4 @@
-"""Visible parts of a mechanism in one pose or over runs: the source of figures, films and the player."""
+"""Visible parts of a mechanism in one pose or over runs, as data for figures, films and the player."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ Start = tuple[Array, Array]
 
 @dataclass(frozen=True)
 class Bar:
-    """Drawn connection of two points: a cut joint, or the path along which a sliding joint has
-    moved.
+    """Connection of two points that is drawn as a bar.
+
+    A bar is a cut joint, or the path along which a sliding joint has moved.
     """
 
     name: str
@@ -36,23 +37,21 @@ class Bar:
 class Scene:
     """Mechanism at K instants of its runs, with the forces that act on it.
 
-    Parts are fixed to bodies and move with the frames of the bodies. Figures and films get their
-    primitives in the world frame from a scene at one instant; the player gets the scene itself, so that
-    the browser can interpolate between computed instants and show them from any viewpoint. This needs
-    far less data than a list of primitives for each instant.
+    Drawn parts are fixed to bodies and move with the body frames. Figures and films use the positions
+    of the parts in the world frame at each instant. The player receives the scene itself, because the
+    browser interpolates between instants and changes the viewpoint.
 
     Attributes
     ----------
     mechanism
-        Mechanism of plain numbers.
+        Mechanism with numerical values.
     time
         Instants, shape (K,), s; for a cyclic scene, fractions of a cycle from 0 to 1.
     scales
-        Magnification factors of the beams' deformation, or of a mode's amplitude, for which motions exist.
+        Magnification factors of the beam deformation or mode amplitude for which motions exist.
     motions
-        Runs or modes that can be shown. The last one is the reference run, which is also drawn translucent
-        behind
-        the others.
+        Runs or modes that can be shown. The last motion is the reference run, which is also drawn
+        translucent behind the other motions.
     marks
         Forces and moments to draw, with the places at which they act.
     acting
@@ -82,7 +81,7 @@ class Scene:
 
     @cached_property
     def bars(self) -> tuple[Bar, ...]:
-        """Cut joints, and paths of sliding joints."""
+        """Cut joints, and paths of sliding joints, which are drawn as bars."""
         return tuple(bars_of(self.mechanism))
 
     def peak(self, moments: bool) -> float:
@@ -128,8 +127,9 @@ def still(problem: analysis.InitialValueProblem) -> Scene:
 def poses_of(
     mechanism: Mechanism, q: Array, marks: tuple[ForceArrow, ...] = (), acting: Array | None = None
 ) -> Scene:
-    """Return a scene of poses q, shape (K, n), rad or m, with optional forces at marked points,
-    shape (K, marks, 3).
+    """Return a scene of poses q, shape (K, n), rad or m.
+
+    Forces at marked points are optional, shape (K, marks, 3).
     """
     motions = (RecordedMotion("start", len(q), frames_of(mechanism, q[None])),)
     forces = np.zeros((len(q), len(marks), 3)) if acting is None else acting
@@ -137,9 +137,7 @@ def poses_of(
 
 
 def bars_of(mechanism: Mechanism) -> list[Bar]:
-    """Return the connections that are drawn as bars: cut joints that are constraints, and the paths of
-    sliding joints.
-    """
+    """Return the cut joints that are constraints, and the paths of sliding joints, as bars."""
     closures = [
         Bar(c.name, "rod" if c.length is not None else "closure", c.a.place, c.b.place)
         for c in mechanism.closures

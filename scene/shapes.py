@@ -21,7 +21,7 @@ Kind = Literal["box", "cylinder", "sphere", "mesh"]
 _ROD = 0.011  # Radius of drawn rods, relative to the mechanism's extent.
 _THINNEST = 0.004  # Smallest radius of tubes and half thickness of boxes, relative to the extent.
 # Longest edge of an estimated box, relative to the distance from the body's origin to its farthest joint.
-# The limit is needed because the inertia of drives, if included, would make the box too long.
+# The limit is needed because a body inertia that includes drive inertias would make the box too long.
 _BEYOND = 1.5
 BASE = "#8a94a3"
 COLOURS = ("#4c86b8", "#d9902f", "#3f9c7c", "#b8668f", "#8b79b5", "#7f9a2e", "#c96a3d", "#5aa9c9")
@@ -110,9 +110,7 @@ def _tube(b: int, body: Body, beam: Beam, size: float, colour: str) -> Iterator[
 
 
 def _likely(b: int, body: Body, held: list[Array], feet: list[Array], size: float, colour: str) -> Iterator[Solid]:
-    """Yield a box of uniform density with the body's mass and inertia, and rods to the joints
-    outside of the box.
-    """
+    """Yield a box of uniform density with the body's mass and inertia, and rods to joints outside it."""
     reach = max([float(np.linalg.norm(at)) for at in (*held, *feet)], default=0.0)
     box = _box(b, body, size, max(_BEYOND * reach, 0.15 * size), colour)
     if box is not None:
@@ -148,7 +146,6 @@ def _within(box: Solid, at: Array) -> bool:
 
 
 def _rod(b: int, start: Array, end: Array, radius: float, colour: str) -> Solid:
-    """Return a cylinder between two points of a body."""
     way = end - start
     length = float(np.linalg.norm(way))
     frame = np.eye(4)

@@ -10,12 +10,11 @@ from ..mechanism import GROUND, JointFrame, Mechanism, Place
 
 
 def held_at(mechanism: Mechanism) -> list[list[Array]]:
-    """Return the attachment points of each body in the body's frame, shape (3,) each, m, without the
-    origin.
+    """Return the attachment points of each body except the origin, in body axes, shape (3,) each, m.
 
-    These are the joints of child bodies, closures, named points, knife edges, and the points of
-    application of forces except support forces. For a body without any of these, the centre of mass is
-    returned.
+    Attachment points are joints of child bodies, closures, named points and knife edges. Points of
+    application of forces, except support forces, are also included. A body without attachment points
+    gets its centre of mass.
     """
     found: list[list[Array]] = [[] for _ in mechanism.bodies]
     joints = [Place(body.parent, body.offset) for body in mechanism.bodies]
@@ -38,8 +37,9 @@ def held_places(mechanism: Mechanism) -> list[Place]:
 
 
 def frames_of(mechanism: Mechanism, q: Array) -> Array:
-    """Return the world frames of the ground and all bodies, shape (…, 1 + bodies, 4, 4), m, at q of
-    shape (…, n).
+    """Return the world frames of the ground and all bodies at coordinates q, shape (…, n).
+
+    The frames have the shape (…, 1 + bodies, 4, 4); positions are in m.
     """
     found = analysis.poses(mechanism, q)
     ground = np.broadcast_to(np.eye(4), (*found.shape[:-3], 1, 4, 4))
@@ -47,23 +47,20 @@ def frames_of(mechanism: Mechanism, q: Array) -> Array:
 
 
 def in_world(frames: Array, place: Place) -> Array:
-    """Return the world position of a body-fixed point, shape (…, 3), m, for frames from
-    `frames_of`.
-    """
+    """Return the world position of a body-fixed point, shape (…, 3), m, for given world frames."""
     frame, local = frames[..., place.body + 1, :, :], np.asarray(place.position, dtype=float)
     return np.asarray(frame[..., :3, :3] @ local + frame[..., :3, 3])
 
 
 def axes_in_world(frames: Array, frame: JointFrame) -> Array:
-    """Return the axes of a body-fixed frame in the world as columns, shape (…, 3, 3), for frames
-    from `frames_of`.
-    """
+    """Return the axes of a body-fixed frame in the world, as columns of matrices, shape (…, 3, 3)."""
     return np.asarray(frames[..., frame.place.body + 1, :3, :3] @ np.asarray(frame.rotation, dtype=float))
 
 
 def extent(mechanism: Mechanism, q: Array) -> float:
-    """Return the diagonal of the bounding box of all attachment points at q, shape (n,), m; 1 for a
-    single point.
+    """Return the diagonal of the bounding box of all attachment points at q, shape (n,), m.
+
+    The result is 1 for a single point.
     """
     frames, places = frames_of(mechanism, q), held_places(mechanism)
     if not places:

@@ -1,4 +1,4 @@
-"""Undamped oscillation of a mechanism about a pose, as in a mode: one cycle for an animation."""
+"""Animation of an undamped oscillation of a mechanism about a pose, such as a vibration mode."""
 
 from __future__ import annotations
 
@@ -26,8 +26,9 @@ _SMALL = 1e-4  # Amplitude for the numerical derivative of the poses, rad or m.
 
 @dataclass(frozen=True)
 class Swing:
-    """Harmonic motion q + Re(shape exp(2πi·cycles)) about a pose q, where `cycles` is the elapsed number
-    of cycles.
+    """Harmonic motion q + Re(shape·exp(2πi·cycles)) about a pose q.
+
+    `cycles` is the elapsed number of cycles.
 
     Attributes
     ----------
@@ -44,9 +45,9 @@ class Swing:
 def swinging(model: analysis.ReferenceModel, pose: Array, swings: Sequence[Swing], t: float = 0.0) -> Scene:
     """Return the animated scene of harmonic motions about a pose.
 
-    The last motion of the scene shows the mechanism at rest. The pose has shape (n,), rad or m, at time
-    t, s. Kinematic loops are closed by the smallest possible change of the coordinates. They remain
-    open if no such change is found.
+    The last motion of the scene shows the mechanism at rest. The pose consists of coordinates, shape
+    (n,), rad or m, at time t, s. Kinematic loops are closed by the smallest possible change of the
+    coordinates. The loops remain open if no such change is found.
 
     Raises
     ------
@@ -64,8 +65,9 @@ def swinging(model: analysis.ReferenceModel, pose: Array, swings: Sequence[Swing
 
 
 def seen_well(mechanism: Mechanism, pose: Array, shape: NDArray[np.complex128]) -> float:
-    """Return the factor by which a mode shape, shape (n,), rad or m, is multiplied so that the motion
-    about a pose is well visible.
+    """Return a factor for a mode shape that makes the motion about a pose well visible.
+
+    The mode shape is an array of shape (n,), rad or m.
     """
     turned = [abs(part) for part, c in zip(shape, mechanism.coordinates, strict=True) if c.unit == "rad"]
     poses = pose + _SMALL * _parts(shape, np.linspace(0.0, 1.0, 9))
@@ -77,7 +79,7 @@ def seen_well(mechanism: Mechanism, pose: Array, shape: NDArray[np.complex128]) 
 
 
 def _parts(shape: NDArray[np.complex128], cycles: Array) -> Array:
-    """Return the oscillating part of a harmonic motion, Re(shape exp(2πi·cycles)), shape (K, n)."""
+    """Return the oscillating part of a harmonic motion, Re(shape·exp(2πi·cycles)), shape (K, n)."""
     return np.asarray((shape * np.exp(2j * np.pi * cycles)[:, None]).real)
 
 

@@ -15,8 +15,9 @@ from .structures import Structure
 
 
 def wrong_numbers(structure: Structure, values: Mapping[str, float]) -> str:
-    """Return the description's error message for the values of a run's varied keys; empty if the
-    values are valid.
+    """Return an error message if the description does not permit the values of a run's varied keys.
+
+    The message is empty if the values are valid.
     """
     if not structure.checked:
         return ""

@@ -30,7 +30,6 @@ class _Receiver(WorkerPlugin):  # type: ignore[misc]
         self.name = f"gpmelica-{job.key}"
 
     def setup(self, worker: Any) -> None:
-        """Receive the job; Dask calls this method on the worker."""
         receive(self.job)
 
 
@@ -109,9 +108,7 @@ def _connected(address: str) -> Any:
 
 
 def _check_versions(client: Any) -> None:
-    """Raise GpmelicaError if a worker has a different version of gpmelica, or if gpmelica is not installed
-    there.
-    """
+    """Raise GpmelicaError if gpmelica is missing on a worker, or has a different version there."""
     try:
         found = client.run(partial(_version))
     except ModuleNotFoundError:

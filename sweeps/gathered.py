@@ -1,4 +1,4 @@
-"""Collection of the errors in several arguments, which are reported together."""
+"""Collection of all errors in the arguments of a command, so that they are reported together."""
 
 from __future__ import annotations
 

@@ -35,7 +35,8 @@ def _at(time: Array, x: Array, when: Any) -> Any:
 def _settling(time: Array, x: Array, band: Any) -> float:
     """Return the time after which x stays within ± band of its last value.
 
-    The result is infinite if this time is in the last tenth of the run, and NaN for a negative band.
+    The result is NaN for a negative band. It is infinite if the time is in the last tenth of the run,
+    because x has then not settled.
     """
     if not band >= 0.0:
         return np.nan
@@ -65,7 +66,6 @@ _OF_ANY_NUMBER = ("max", "min")  # Functions of one signal over time, or of seve
 
 
 def _counts(name: str) -> Sequence[int]:
-    """Return the possible numbers of arguments of a function."""
     if name in _OF_ANY_NUMBER:
         return range(1, _MOST_ARGUMENTS)
     over_time = [OVER_TIME[name][0]] if name in OVER_TIME else []
@@ -104,7 +104,7 @@ class Objective:
     def problem(self, constants: Container[str]) -> str:
         """Return an error message if the expression is invalid or changes over time; otherwise an empty text.
 
-        All names except those in `constants` count as time-dependent.
+        All names except those in `constants` are regarded as signals that change over time.
         """
         try:
             moves = _over_time(_parsed(self.text), constants)
@@ -165,8 +165,9 @@ def objectives(
 
 
 def _with_goal(known: Mapping[str, Objective], goal: str, text: str) -> Objective:
-    """Return a new objective, or a known objective to which a goal is added; raise ValueError for an
-    invalid text.
+    """Return a new objective, or a known objective with a goal added.
+
+    Raises ValueError for an invalid text.
     """
     if goal and text in known:
         if known[text].goal:
@@ -200,8 +201,8 @@ def _parsed(text: str) -> Expr:
 def _over_time(tree: Expr, constants: Container[str] | None) -> bool:
     """Return whether the value of an expression changes over time.
 
-    All names except those in `constants` count as time-dependent. If `constants` is None, no name
-    counts as time-dependent.
+    All names except those in `constants` are regarded as signals that change over time. If `constants`
+    is None, all names are regarded as constant.
 
     Raises
     ------

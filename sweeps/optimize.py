@@ -1,6 +1,4 @@
-"""Optimisation within bounds by differential evolution or the Nelder–Mead simplex, over runs
-of one FMU.
-"""
+"""Optimisation within bounds by differential evolution or the Nelder–Mead method."""
 
 from __future__ import annotations
 
@@ -36,8 +34,9 @@ _POPULATION = 15  # Minimum population size per varied key, which is SciPy's def
 
 @dataclass(frozen=True)
 class Limit:
-    """Inequality constraint of an optimisation: objective ≤ number for sign 1, objective ≥ number
-    for sign −1.
+    """Inequality constraint of an optimisation.
+
+    The sign 1 means objective ≤ number, and the sign −1 means objective ≥ number.
     """
 
     objective: Objective
@@ -49,9 +48,10 @@ class Limit:
         return f"{self.objective.text} {'<=' if self.sign > 0 else '>='} {self.number:g}"
 
     def violation(self, value: float) -> float:
-        """Return by how much a value of the objective violates the constraint; 0 if the constraint is satisfied.
+        """Return by how much a value of the objective violates the constraint; 0 without a violation.
 
-        The violation is relative to the magnitude of the constraint's bound; it is absolute if the bound is 0.
+        The violation is relative to the magnitude of the constraint's bound. If the bound is 0, the
+        violation is absolute.
         """
         return max(0.0, self.sign * (value - self.number) / (abs(self.number) or 1.0))
 
@@ -253,9 +253,6 @@ class _Judge:
         return RunRequest(number, 0, values, wrong_numbers(self.structure, values))
 
     def _parts(self, asked: Sequence[RunRequest]) -> Iterator[ResultChunk]:
-        """Yield the results of runs that are distributed over the workers; runs of lost workers are
-        repeated.
-        """
         chunks = [asked[k :: self.workers.size] for k in range(min(self.workers.size, len(asked)))]
         tasks = [(self.key, chunk) for chunk in chunks]
         try:

@@ -32,7 +32,8 @@ class Parts:
     folder : Path
         Folder of the result files.
     place : ndarray, shape (runs, 2)
-        Index of each run's file and row in this file; −1 for runs that are not finished.
+        Index of each run's result file, and index of the run in this file. Both are −1 for runs that
+        are not finished.
     done : int
         Number of finished runs.
     """
@@ -72,9 +73,7 @@ class Parts:
         )
 
     def _take(self, path: Path) -> None:
-        """Register an existing result file; an unreadable file is removed, so that its runs are
-        repeated.
-        """
+        """Register an existing result file. An unreadable file is removed, so that its runs are repeated."""
         try:
             with path.open("rb") as file, np.load(file) as data:
                 numbers = data["numbers"]
@@ -135,13 +134,12 @@ def is_held(folder: Path) -> bool:
 
 
 def settle(folder: Path, plan: Mapping[str, Any]) -> None:
-    """Write the settings that identify a sweep to the folder, or check that they equal those in the
-    folder.
+    """Write the settings that identify a sweep to the folder.
 
     Raises
     ------
     DescriptionError
-        If the folder contains a different sweep.
+        If the folder already contains other settings, which belong to a different sweep.
     """
     path, text = folder / _PLAN, json.dumps(plan, indent=1, sort_keys=True) + "\n"
     try:

@@ -1,5 +1,6 @@
-"""Parameter values of all runs of a sweep: each point of the grid is combined with all
-samples.
+"""Parameter values of all runs of a sweep.
+
+Each point of the grid is combined with each sample of the random keys.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from .variations import MOST_RUNS, Distribution, Values, Variation
 class SweepPoints:
     """Parameter values of all runs, numbered from 0.
 
-    The first key of the grid varies slowest, and the samples vary fastest.
+    In the order of the runs, the samples vary fastest, and the first key of the grid varies slowest.
 
     Attributes
     ----------
@@ -109,7 +110,7 @@ def _few_enough(runs: int) -> None:
 
 
 def _sobol(samples: int, dimensions: int, seed: int) -> Array:
-    with warnings.catch_warnings():  # SciPy warns if the sample size is no power of 2
+    with warnings.catch_warnings():  # SciPy warns if the sample size is not a power of 2
         warnings.simplefilter("ignore", UserWarning)
         return np.asarray(qmc.Sobol(dimensions, scramble=True, seed=seed).random(samples))
 
@@ -123,7 +124,7 @@ def _random(samples: int, dimensions: int, seed: int) -> Array:
 
 
 def unit_problem(dimensions: int) -> dict[str, Any]:
-    """Return SALib's problem definition for the samples, whose quantiles are between 0 and 1."""
+    """Return SALib's problem definition for samples of probability levels between 0 and 1."""
     names = [f"x{i}" for i in range(dimensions)]
     return {"num_vars": dimensions, "names": names, "bounds": [[0.0, 1.0]] * dimensions}
 
@@ -149,7 +150,7 @@ def _morris(samples: int, dimensions: int, seed: int) -> Array:
     from SALib.sample import morris
 
     drawn = morris.sample(unit_problem(dimensions), samples, num_levels=4, seed=seed)
-    return np.asarray(0.125 + 0.75 * drawn)  # a normal distribution is infinite at levels 0 and 1
+    return np.asarray(0.125 + 0.75 * drawn)  # a normal distribution is infinite at probability levels 0 and 1
 
 
 def salib() -> None:

@@ -28,10 +28,10 @@ def by_processes(scheduler: str) -> bool:
 
 
 def call_workers(scheduler: str) -> None:
-    """Prepare worker processes in the background, so that they have imported their modules before the
-    first task.
+    """Start worker processes in the background, before the first task needs them.
 
-    Nothing happens if the scheduler uses no worker processes on this machine; see `call_ahead`.
+    The processes already import their modules, so that the first task starts without delay. Nothing
+    happens if the scheduler uses no worker processes on this machine; see `call_ahead`.
     """
     if by_processes(scheduler):
         # The last two modules are listed because FMPy imports them late, when it reads an FMU.
@@ -74,9 +74,8 @@ def processes(
     """Return worker processes of this machine, one per core.
 
     If one process dies, the executor loses all its processes. The package loky was tested as an
-    alternative and has no advantage. Its processes start in 2.8 s instead of 1.1 s (0.1 s after
-    `call_ahead`). They continue if their parent is killed, and loky does not identify the task that
-    killed a process either.
+    alternative and has the same problem. In addition, its processes take longer to start (2.8 s instead
+    of 1.1 s), and continue if their parent is killed.
 
     Parameters
     ----------
@@ -122,9 +121,9 @@ def results(
 ) -> Iterator[tuple[T, R | WorkerCrash]]:
     """Yield each task and its result in the order of completion.
 
-    Tasks are taken from the iterable as workers become available. If workers are lost, the running tasks are
-    repeated one at a time, so that a task that kills its process does not affect others. An exception of the
-    function ends the iteration.
+    Tasks are taken from the iterable as workers become available. If workers are lost, the running
+    tasks are repeated one at a time, so that only the task that ends its process fails. An exception of
+    the function ends the iteration.
     """
     source, running = iter(tasks), dict[Future[R], T]()
     while True:
@@ -143,9 +142,9 @@ def results(
 def _at_once(
     workers: Workers, pool: Executor, function: Callable[[T], R], source: Iterator[T], running: dict[Future[R], T]
 ) -> Iterator[tuple[T, R | WorkerCrash]]:
-    """Yield tasks of several workers and their results until all tasks are completed.
+    """Yield tasks and their results in the order of completion, with several workers at a time.
 
-    `running` contains the tasks in progress, also after an exception.
+    The argument `running` contains the tasks in progress, also after an exception.
     """
     while True:
         while len(running) < _AHEAD * workers.size:

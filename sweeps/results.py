@@ -1,6 +1,6 @@
 """Result table (Parquet and CSV) and array file (zarr) of a sweep.
 
-Both are written in batches, so that memory use does not grow with the number of runs.
+The files are written in batches, so that memory use does not grow with the number of runs.
 """
 
 from __future__ import annotations
@@ -176,8 +176,8 @@ class Sweep:
         header : tuple of str
             Headers of the columns.
         rows : list of tuple
-            One row per objective: name, smallest value, number of its run, mean, largest value, number of
-            its run, and which extreme is better.
+            One row per objective: name, smallest value with the number of its run, mean, largest value with
+            the number of its run, and the better extreme.
         """
         table, rows = self.table, list[tuple[str | float, ...]]()
         for name in self.objectives:
@@ -218,7 +218,7 @@ def check_tools() -> None:
 
 
 def mark_as_earlier(folder: Path) -> None:
-    """Rename the result table and the array file: their names get the prefix `earlier_`.
+    """Add the prefix `earlier_` to the names of the result table and the array file.
 
     Results of an earlier command thus remain available if the new command fails.
     """
@@ -269,7 +269,6 @@ def _columns(points: SweepPoints, part: ResultChunk, objectives: Sequence[str]) 
 
 
 def _column(values: list[Any], points: SweepPoints, key: str) -> Any:
-    """Return a column of numbers, or of strings if any value of the key is not a number."""
     known = [value for axis in points.axes if axis.key == key for value in axis.values] or values
     if all(isinstance(value, int | float) and not isinstance(value, bool) for value in known):
         return np.array(values, dtype=float)

@@ -26,7 +26,7 @@ FIGURES = ("violation_start", "violation_end", "cpu_s")
 
 @dataclass(frozen=True)
 class Setup:
-    """Data about one FMU of a sweep for the workers.
+    """Data that workers need about one FMU of a sweep.
 
     Attributes
     ----------
@@ -41,8 +41,8 @@ class Setup:
     constrained : bool
         Whether the mechanism has constraints, whose violation is recorded.
     commands : mapping
-        Inputs with a command filter, each with the output from which the filter takes its initial
-        value.
+        Names of inputs with a command filter. Each name is mapped to the output whose initial value is
+        used as input.
     """
 
     fmu: bytes
@@ -55,7 +55,7 @@ class Setup:
 
 @dataclass(frozen=True)
 class Job:
-    """Data about a sweep, which every worker receives once.
+    """Data about a sweep that are sent once to every worker.
 
     Attributes
     ----------
@@ -121,7 +121,7 @@ class ResultChunk:
 
 
 class FmuPool:
-    """FMU instances of a job, as a context manager."""
+    """Context manager for the FMU instances of a job, which are reused in many runs."""
 
     def __init__(self, job: Job) -> None:
         self.job, self._stack = job, ExitStack()
@@ -137,7 +137,7 @@ class FmuPool:
         self._tidied()
 
     def part(self, asked: Sequence[RunRequest]) -> ResultChunk:
-        """Execute runs and return their results, which include failures.
+        """Execute runs and return their results; failed runs are included.
 
         Raises
         ------
@@ -160,7 +160,8 @@ class FmuPool:
 
     def run(self, structure: int, values: Mapping[str, float]) -> tuple[Array, Array]:
         """Execute a run and return two arrays: objectives with further values, and recorded signals.
-        `ResultChunk` defines the shapes.
+
+        The shapes are those of one run in `ResultChunk`.
 
         Raises
         ------
@@ -207,7 +208,7 @@ def receive(job: Job) -> None:
 def work(task: tuple[str, Sequence[RunRequest]]) -> ResultChunk:
     """Execute several runs of a sweep.
 
-    `task` contains the key of the job and a request for each run.
+    The argument `task` contains the key of the job and a request for each run.
     """
     key, asked = task
     bench: FmuPool | None = getattr(_OWN, "bench", None)

@@ -1,6 +1,7 @@
 """Sensitivity analysis of objectives with SALib.
 
-The measures are Sobol indices, Morris' elementary effects, or first-order indices of any sample.
+Measures are Sobol indices, Morris' elementary effects, or first-order indices from arbitrary
+samples.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ import numpy as np
 from ..core.trajectory import Array
 from .points import SweepPoints, salib, unit_problem
 
-_LEAST = 20  # Minimum number of runs per key for sensitivity indices from arbitrary parameter values.
-_MORE = {"saltelli": 2, "morris": 1}  # Number of runs in a block of samples minus the number of keys.
+_LEAST = 20  # Minimum number of runs per key from which sensitivity indices are estimated, for arbitrary samples.
+_MORE = {"saltelli": 2, "morris": 1}  # For k keys, a block of samples consists of k plus this number of runs.
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ def sensitivities(points: SweepPoints, sampler: str, values: Array, seed: int = 
     values : ndarray, shape (runs,)
         Objective of each run; NaN or infinite for a failed run.
     seed : int
-        Seed of the confidence intervals' resampling.
+        Seed of the random numbers for the confidence intervals.
 
     Raises
     ------
@@ -106,8 +107,9 @@ def _morris(keys: tuple[str, ...], problem: dict[str, Any], x: Array, y: Array, 
 
 
 def _first_order(keys: tuple[str, ...], problem: dict[str, Any], x: Array, y: Array, seed: int) -> Sensitivities:
-    """Compute first-order indices of any sample by random balance designs (Tissot and Prieur
-    2012).
+    """Compute first-order indices from arbitrary samples by random balance designs.
+
+    See Tissot and Prieur 2012.
     """
     from SALib.analyze import rbd_fast
 

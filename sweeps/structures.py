@@ -1,10 +1,9 @@
 """FMUs of a sweep, and the FMU parameter that each varied key sets.
 
-If a key of the description accepts an expression of `[parameters]`, the value of the key is
-replaced by a new parameter. The FMU contains the parameter and evaluates all quantities that depend
-on it. Keys may also name existing FMU parameters (`payload`, `column_mass`, `column_angle_start`).
-All other keys change the structure of the model. One FMU is compiled for each combination of their
-values.
+If a varied key accepts an expression of `[parameters]`, a new parameter replaces its value. Each
+run sets this parameter in the same FMU. Keys may also name existing FMU parameters, such as
+`payload` or `column_angle_start`. All other keys change the structure of the model. One FMU is
+compiled for each combination of their values.
 """
 
 from __future__ import annotations
@@ -138,8 +137,8 @@ def _is_whole(fmu: Path) -> bool:
 class _Key:
     """Key of the description that an FMU parameter sets in each run of a sweep.
 
-    If necessary, `changes` contains modifications of the description that replace the value of the key
-    by a new parameter.
+    The attribute `changes` contains modifications of the description that introduce a new parameter for
+    the key, if such a parameter is required.
     """
 
     key: str
@@ -192,14 +191,12 @@ def _is_key(key: str, tables: dict[str, Any]) -> bool:
 
 
 def _structural(problem: Problem) -> bool:
-    """Return whether a problem of the description is that the varied key does not accept an expression."""
+    """Return whether a problem of the description arises because a varied key accepts no expression."""
     return "'set_" in problem.message
 
 
 def _start_of(key: str, base: System) -> str:
-    """Return a hint to the FMU's start parameters, if the key is the initial position or velocity of a
-    joint.
-    """
+    """Return a hint to the FMU's start parameters if the key is an initial value of a joint."""
     match = re.fullmatch(r"links\.(\w+)\.joint\.(position|velocity)(\.\d+)?", key)
     dot = "_dot" if match and match[2] == "velocity" else ""
     names = [c.symbol for c in base.mechanism.coordinates if match and c.owner == match[1]]
@@ -207,9 +204,7 @@ def _start_of(key: str, base: System) -> str:
 
 
 def _some(variation: Variation) -> Any:
-    """Return a typical value of the varied key, to check whether the description accepts this kind of
-    value.
-    """
+    """Return a typical value of the varied key, to check whether the description accepts the key."""
     return variation.values[0] if isinstance(variation, Values) else variation.middle
 
 
@@ -223,7 +218,7 @@ def _wrong_numbers(variation: Variation) -> list[Problem]:
 def _wrong_values(variation: Variation, tables: dict[str, Any], base: System) -> list[Problem]:
     """Return the problems of a varied key and its values.
 
-    Of more than 100 values, only the first and the last are checked.
+    If there are more than 100 values, only the first and the last value are checked.
     """
     key = variation.key
     if not isinstance(variation, Values):
@@ -262,7 +257,6 @@ def _problems(tables: dict[str, Any], changes: Mapping[str, Any]) -> list[Proble
 
 
 def _named_twice(keys: Mapping[str, _Key]) -> Iterator[Problem]:
-    """Yield problems of keys that set the same FMU parameter."""
     seen: dict[str, str] = {}
     for key, found in keys.items():
         other = seen.setdefault(found.parameter, key)
@@ -298,20 +292,19 @@ def _with_values(problem: Problem, values: Mapping[str, Any]) -> Problem:
 
 
 def _told(values: Mapping[str, Any]) -> str:
-    """Return a suffix for messages that lists the values of keys that change the equations; empty if there
-    are no such keys.
+    """Return the values of keys that change the equations as a suffix for messages.
 
-    An example is `, with links.boom.beam.elements = 2`.
+    An example is `, with links.boom.beam.elements = 2`. The result is empty if there are no such keys.
     """
     said = ", ".join(f"{key} = {value!r}" for key, value in values.items())
     return f", with {said}" if values else ""
 
 
 def _parts_that_use(tables: Mapping[str, Any], parameters: set[str]) -> dict[str, Any]:
-    """Return a reduced description that contains only the entries that depend on the given parameters.
+    """Return the part of a description that depends on the given parameters.
 
-    Parameters that these entries use are also contained. The result is empty if no entry depends on the
-    given parameters.
+    Parameters that this part uses are included. The result is empty if nothing depends on the given
+    parameters.
     """
     kept: dict[str, Any] = {}
     for key in ("base", "gravity", *(key for key, value in tables.items() if isinstance(value, list))):

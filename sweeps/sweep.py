@@ -1,6 +1,4 @@
-"""Parameter sweep: compilation of the FMUs, distribution of the runs over workers, and storage
-of the results.
-"""
+"""Parameter sweep: compilation of the FMUs, distribution of the runs to workers, and result files."""
 
 from __future__ import annotations
 
@@ -34,12 +32,12 @@ from .runs import FIGURES, Job, ResultChunk, RunRequest, forget, receive, work
 from .structures import Structure, build, setup, structures
 from .variations import Variation, variations
 
-_CHUNK = 1.0  # A worker receives runs with about this total computing time at once, s.
+_CHUNK = 1.0  # Total computing time of the runs that a worker receives at once, s.
 _MOST_IN_CHUNK = 1000
 
 
 def sweep(chain: Description, source: str, order: SweepOptions, out: Path) -> Sweep:
-    """Execute a sweep, except for runs whose results exist in the folder.
+    """Execute all runs of a sweep, apart from runs whose results exist in the folder.
 
     A failed run has a row in the result table, with the reason of the failure.
 
@@ -97,7 +95,7 @@ def _check_names(order: SweepOptions, asked: Sequence[Objective]) -> None:
 def _kept(order: SweepOptions, asked: Sequence[Objective], constants: Sequence[str]) -> Iterator[str]:
     """Yield the names of the signals to record.
 
-    Parameters are left out, because each has a single value per run, which the result table contains.
+    Parameters are left out, because their values are in the result table.
     """
     if order.signals is not None:
         yield from dict.fromkeys(several(order.signals))
@@ -166,8 +164,9 @@ def check_signals(
 def _plan(
     chain: Description, order: SweepOptions, where: SweepPoints, asked: Sequence[Objective], kept: Sequence[str]
 ) -> dict[str, Any]:
-    """Return the data that identify a sweep; an interrupted sweep continues only if these data are
-    unchanged.
+    """Return the data that identify a sweep.
+
+    An interrupted sweep can be continued only if these data are unchanged.
     """
     samples = {"samples": order.samples, "sampler": order.sampler, "seed": order.seed} if order.samples else {}
     return {
@@ -239,7 +238,7 @@ def workers_of(scheduler: str, job: Job, count: int | None = None) -> Workers:
 class _Pace:
     """Estimator of the number of runs that a worker receives at a time.
 
-    The runs of a worker take about one second together; their number decreases towards the end of a sweep.
+    The runs of a task take about one second together. Towards the end of a sweep, tasks are smaller.
     """
 
     workers: int
@@ -288,8 +287,8 @@ def _each(
 ) -> Iterator[tuple[tuple[str, list[RunRequest]], ResultChunk | WorkerCrash]]:
     """Yield tasks and their results.
 
-    If a task with several runs terminates its worker processes, its runs are repeated one by one, so that
-    only the responsible run fails.
+    If a task with several runs ends its worker process, its runs are repeated one by one. Only the run
+    that ends the process then fails.
     """
     for task, came in results(workers, work, tasks):
         key, asked = task

@@ -28,7 +28,7 @@ _FORMS = (
 
 @dataclass(frozen=True)
 class Values:
-    """Key with a list of values, which is a dimension of the parameter grid."""
+    """Key with a list of values; the list is one dimension of the parameter grid."""
 
     key: str
     values: tuple[Any, ...]

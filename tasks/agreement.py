@@ -22,12 +22,12 @@ from ..runs.compare.singular import ends_at_singular
 from .reference_run import simulated
 
 _FINEST = 1e-13  # Smallest tolerance of the finer reference run.
-_RANK = 1e-8  # Smaller singular values, relative to the largest, of the Jacobian count as zero.
+_RANK = 1e-8  # Singular values of the Jacobian below this fraction of the largest one count as zero.
 
 
 @dataclass(frozen=True)
 class Judged:
-    """Run and its comparison with the reference solver.
+    """Run with the result of its comparison with the reference solver.
 
     The comparison is None if the run reached its time limit.
     """
@@ -51,8 +51,8 @@ def judge(
     """Compare runs with the reference solver, in the order of the attempts.
 
     A run that disagrees is repeated with a finer tolerance. If the repeated run also disagrees, the
-    reference solver is repeated to find how sensitive the motion is, see `runs.compare.sensitivity`. If
-    a run has a larger tolerance, the admissible difference increases in proportion.
+    reference run is repeated to determine how sensitive the motion is, see `runs.compare.sensitivity`.
+    If a run has a larger tolerance, the admissible difference increases in proportion.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def judge(
     problem
         Equations that the reference solver solves, with the inputs over time.
     progress
-        Function that is called with an activity and the fraction done.
+        Function that is called with the current activity and the completed fraction.
     """
     found = [_settled(model, truth, attempt, progress) for attempt in attempts]
     if not any(run.disagrees for run in found):
@@ -96,9 +96,10 @@ def sensitive(model: System, comparisons: Iterable[Comparison]) -> Iterator[Rema
 
 
 def _settled(model: System, truth: Trajectory, attempt: Attempt, progress: Progress) -> Judged:
-    """Return the comparison of an attempt, or of its repetition with a finer tolerance if the attempt disagrees.
+    """Return the comparison of an attempt; an attempt that disagrees is repeated with a finer tolerance.
 
-    An attempt that failed is compared up to the first singular configuration of the reference run, if one exists.
+    A failed attempt is compared up to the first singular configuration of the reference run, if there
+    is one.
     """
     if attempt.failure and truth.singular and attempt.until is not None:
         return _before_singular(model, truth, attempt, attempt.until, progress)
@@ -117,10 +118,10 @@ def _settled(model: System, truth: Trajectory, attempt: Attempt, progress: Progr
 def _before_singular(
     model: System, truth: Trajectory, attempt: Attempt, until: Callable[[float], Attempt], progress: Progress
 ) -> Judged:
-    """Return the comparison of a failed attempt up to the first singular configuration of the reference run.
+    """Return the comparison of a failed attempt up to the reference run's first singular configuration.
 
-    From a singular configuration on, the constraints do not determine the branch of the motion, and a solver may
-    follow another branch.
+    Beyond a singular configuration, several branches of the motion fulfil the constraints, and a solver
+    may follow another branch.
     """
     failed, first = Judged(attempt, _comparison(model, truth, attempt)), truth.singular[0].t
     before = truth.time[truth.time < first - 0.5 * model.chain.simulation.output_step]
@@ -149,10 +150,10 @@ def _reconsidered(model: System, truth: Trajectory, run: Judged, known: Sensitiv
 def _sensitivity(
     model: System, truth: Trajectory, problem: analysis.InitialValueProblem, progress: Progress
 ) -> Sensitivity | None:
-    """Determine how sensitive the motion is by two repetitions of the reference run: one with a finer
-    tolerance, one from a changed initial state.
+    """Determine by two repetitions of the reference run how sensitive the motion is.
 
-    The result is None if a repetition fails.
+    One repetition has a finer tolerance, and the other begins at a changed initial state. The result is
+    None if a repetition fails.
     """
     wanted = model.chain.simulation.tolerance
     try:
@@ -175,8 +176,9 @@ def _sensitivity(
 
 
 def _changed_start(model: System, truth: Trajectory) -> tuple[Array, Array]:
-    """Return an initial state that is changed by a small fraction of each coordinate's scale and still
-    fulfils the constraints.
+    """Return a slightly changed initial state that still fulfils the constraints.
+
+    The changes are small fractions of the coordinates' scales.
     """
     size = scales(truth.signals, model.units, truth.natural)
     mechanism, (q, qd) = model.mechanism, model.start

@@ -86,9 +86,7 @@ class Summary:
 
     @property
     def consistent(self) -> bool:
-        """Whether the initial state fulfils all constraints, except those declared as
-        `starts_violated`.
-        """
+        """Whether the initial state fulfils all constraints that are not declared as `starts_violated`."""
         return start_consistency(self.model).ok
 
     def _repr_html_(self) -> str:
@@ -103,7 +101,7 @@ class Summary:
 
 
 def facts(model: System) -> dict[str, Any]:
-    """Return the properties of a model as JSON-ready data, except its initial state and remarks."""
+    """Return the properties of a model as JSON-ready data, without initial state and remarks."""
     mechanism, constraints, start = model.mechanism, model.solvability, start_consistency(model)
     return {
         "model": model.name,
@@ -139,9 +137,6 @@ def facts(model: System) -> dict[str, Any]:
 
 
 def _pose_of(model: System, name: str) -> dict[str, Any]:
-    """Return position and orientation of a named frame at the initial state, world frame, in the form that
-    a path description uses.
-    """
     frame, frames = model.mechanism.frames[name], frames_of(model.mechanism, model.start[0])
     place, axes = in_world(frames, frame.place), axes_in_world(frames, frame)
     return {"name": name, "position": place.tolist(), "rpy": list(angles_of(axes))}

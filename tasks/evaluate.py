@@ -42,7 +42,7 @@ def _native(model: System, state: State) -> Array:
 
 
 class RumocaEvaluator:
-    """Accelerations from the Modelica source, which is compiled once, at any state."""
+    """Accelerations at any state from the Modelica source, which is compiled only once."""
 
     def __init__(self, model: System) -> None:
         self._model = model

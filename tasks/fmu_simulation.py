@@ -17,8 +17,9 @@ from ..runs.fmpy_runs.inputs import InputTable
 
 
 def fmu_simulation(model: System, inputs: InputTable | None, progress: Progress) -> Trajectory:
-    """Compile the native FMU of a model, and return its co-simulation run over the time span of the
-    description.
+    """Compile the native FMU of a model, and return its co-simulation run.
+
+    The run covers the time span of the description.
 
     Raises
     ------

@@ -29,8 +29,9 @@ def initial_data(model: System, initial: InitialState) -> dict[str, Any]:
     Returns
     -------
     dict
-        `inputs`, `forces`, `accelerations` and `modes`, each a list of tables. Modes have frequencies in Hz, the
-        lowest first. `rigid_body_modes` has the coordinates of the modes without a frequency.
+        `inputs`, `forces`, `accelerations` and `modes`, each a list of tables. The modes are sorted by
+        frequency in Hz, the lowest first. `rigid_body_modes` contains the coordinates of modes without
+        a frequency.
     """
     starts = input_starts(model)
     swinging, rigid = _modes(model)
@@ -75,7 +76,7 @@ def _modes(model: System) -> tuple[list[LinearisedMode], list[str]]:
 
 
 def initial_tables(found: Mapping[str, Any]) -> Iterator[Table | str]:
-    """Yield the result of `initial_data` as tables and lines for a terminal; empty lists are left out."""
+    """Yield the result of `initial_data` as tables and lines for a terminal, without empty lists."""
     if found["inputs"]:
         values = ", ".join(f"{i['name']} = {i['value']:.6g} {i['unit']}" for i in found["inputs"])
         yield f"inputs at t = 0: {values}"

@@ -141,9 +141,7 @@ def _marked(value: float, doubtful: bool) -> str:
 
 
 def loads(model: System, options: MotionOptions) -> LoadSummary:
-    """Run the reference solver with inputs over time, and return root mean squares and peaks of joint
-    reactions.
-    """
+    """Return root mean squares and peaks of joint reactions over a run of the reference solver."""
     problem = problem_with(model, inputs_of(model, options.inputs))
     with reusing(options.fresh):
         _, run = reference_runs(model, problem, options.progress)

@@ -1,4 +1,4 @@
-"""Start files and examples of the package, with which a user begins a new description."""
+"""Example descriptions and start files, from which users begin a new description."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ def write_start(kind: str, name: str, folder: Path) -> Path:
     name
         Name of the mechanism, and of the file without `.toml`.
     folder
-        Folder of the file; made if it does not exist.
+        Folder of the file; it is created if it does not exist.
 
     Raises
     ------
     UnknownNameError
-        No start file exists for this kind.
+        If no start file exists for this kind.
     DescriptionError
-        A mechanism cannot have this name.
+        If the name is not valid for a mechanism.
     FileExistsError
-        The file already exists.
+        If the file already exists.
     """
     known = kinds()
     if kind not in known:
@@ -65,21 +65,21 @@ def write_start(kind: str, name: str, folder: Path) -> Path:
 
 
 def copy_example(name: str, folder: Path) -> list[Path]:
-    """Copy an example with the data files beside it, and return the new files.
+    """Copy an example with its data files, and return the new files.
 
     Parameters
     ----------
     name
         File name of the example without `.toml`, such as `crane`.
     folder
-        Folder of the copies; made if it does not exist.
+        Folder of the copies; it is created if it does not exist.
 
     Raises
     ------
     UnknownNameError
-        No example has this name.
+        If there is no such example.
     FileExistsError
-        A file of the example already exists in the folder; nothing is copied.
+        If a file of the example already exists in the folder; nothing is copied.
     """
     known = examples()
     if name not in known:
@@ -101,5 +101,4 @@ def _check_absent(paths: Sequence[Path]) -> None:
 
 
 def _data_beside(description: Path) -> list[Path]:
-    """Return the CSV files next to an example that has a folder of its own."""
     return [] if description.parent == EXAMPLES else sorted(description.parent.glob("*.csv"))

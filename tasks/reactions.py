@@ -63,8 +63,9 @@ def redundancy(groups: Iterable[tuple[str, ...]]) -> dict[str, str]:
 
 
 def redundancy_of(model: System) -> dict[str, str]:
-    """Return the redundant constraint equations at a model's initial state, and those that the equations
-    of motion omit.
+    """Return the redundant constraint equations at a model's initial state.
+
+    The result also contains the equations that the equations of motion omit.
     """
     found = redundancy(model.solvability.redundant)
     if found:
@@ -75,8 +76,9 @@ def redundancy_of(model: System) -> dict[str, str]:
 
 
 def gap(rank: analysis.Rank) -> str:
-    """Return a sentence on the rank decision: the smallest nonzero singular value, and the largest one
-    that counts as zero.
+    """Return a sentence on the singular values that decide the rank.
+
+    The sentence contains the smallest nonzero singular value, and the largest one that counts as zero.
     """
     largest = f"{rank.largest:.2g}" if rank.largest else "0"
     return (
@@ -86,8 +88,10 @@ def gap(rank: analysis.Rank) -> str:
 
 
 def warnings(mechanism: Mechanism, found: analysis.Reactions) -> list[str]:
-    """Return warnings if friction depends on joint reactions that are not unique, or if the initial state
-    is singular.
+    """Return warnings about uncertain joint reactions at the initial state.
+
+    There is a warning if friction depends on reactions that are not unique, and if the initial state is
+    singular.
     """
     friction = [
         _friction_warning(c, found)
@@ -140,7 +144,7 @@ def doubtful_loads(found: analysis.Reactions, link: str, axis: Iterable[float] |
         Axis of the joint in the joint's frame, from which the components `axial` and `normal` follow;
         None omits these components.
     """
-    names = (link, f"{link} (joint)")  # The second name applies if a closure has the link's name.
+    names = (link, f"{link} (joint)")  # If a closure has the link's name, the link's joint has the second name.
     verdict = next((v for v in found.verdicts if v.kind == "joint" and v.name in names), None)
     lost = [] if verdict is None else [key for key, unique in verdict.components.items() if not unique]
     if axis is None:

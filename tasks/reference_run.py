@@ -40,7 +40,7 @@ def step_notes(simulation: Simulation, modes: Sequence[analysis.LinearisedMode])
 def reference_run(model: System, inputs: InputTable | None, progress: Progress) -> Trajectory:
     """Return the reference solver's run, with the natural magnitudes of its signals.
 
-    Errors are raised as by `reference_runs`.
+    Raises the errors of `reference_runs`.
     """
     return reference_runs(model, problem_with(model, inputs), progress)[0]
 
@@ -48,11 +48,11 @@ def reference_run(model: System, inputs: InputTable | None, progress: Progress) 
 def reference_runs(
     model: System, problem: analysis.InitialValueProblem, progress: Progress
 ) -> tuple[Trajectory, Trajectory]:
-    """Return two versions of the reference solver's run.
+    """Return the reference solver's run twice: with natural magnitudes, and with all joint reactions.
 
-    The first version has the natural magnitudes of its signals; the second has all joint reactions.
-    Raises SolveError if the run fails, with a remedy if the step is too long. The error is also raised
-    if the equations and the reference solver have different signals.
+    Natural magnitudes are scales of the signals for comparisons. Raises SolveError if the run fails,
+    with a remedy if the step is too long. The error is also raised if the equations and the reference
+    solver have different signals.
     """
     settings = analysis.RunSettings(tolerance=model.chain.simulation.tolerance * SOLVER_MARGIN, loads="all")
     try:
@@ -73,8 +73,9 @@ def reference_runs(
 def simulated(
     problem: analysis.InitialValueProblem, settings: analysis.RunSettings, progress: Progress
 ) -> Trajectory:
-    """Return a run of the reference solver, which is reused if an earlier command has computed and stored
-    it; see `core.recalled`.
+    """Return a run of the reference solver.
+
+    If an earlier command has stored the same run, the stored run is returned; see `core.recalled`.
     """
     parts = {
         "description": contents(problem.mechanism.chain),

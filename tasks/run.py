@@ -1,7 +1,7 @@
 """Verification of a description by simulations.
 
-The FMUs and the Modelica source are run. Their results are compared with the reference solver and
-with the oracle, a second independent solver.
+Runs of the FMUs and of the Modelica source are compared with the reference solver and with the
+oracle. The oracle is a second independent solver.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class RunPlan:
 
 
 def begin(options: RunOptions, out: Path) -> Compilers:
-    """Remove the verdict of an earlier run in a folder, check the options, and return the compilers of the FMUs.
+    """Remove the verdict of an earlier run in a folder, check the options, and return the FMU compilers.
 
     Raises DescriptionError if options are invalid, and MissingToolError if a compiler is missing.
     """
@@ -88,8 +88,10 @@ def begin(options: RunOptions, out: Path) -> Compilers:
 
 
 def granted(model: System, options: RunOptions) -> float:
-    """Return the admissible relative error: the value of the option, or 1e-6, or a larger value if the
-    description's tolerance is large.
+    """Return the admissible relative error of a run.
+
+    This is the value of the option, or 1e-6 by default. The default is larger if the description's
+    tolerance is large.
     """
     if options.tolerance is not None:
         return options.tolerance
@@ -99,7 +101,7 @@ def granted(model: System, options: RunOptions) -> float:
 def run(model: System, options: RunOptions, case: str = "") -> RunReport:
     """Write and verify Modelica source, FMUs and report of a mechanism.
 
-    The function calls `begin` and `verify`; the default folder is the model's name.
+    The function calls `begin` and `verify`. By default, the folder is named after the model.
     """
     out = Path(options.out or model.name)
     return verify(model, options, out, begin(options, out), case)
@@ -162,7 +164,6 @@ def _verified(model: System, options: RunOptions, out: Path, compilers: Compiler
 
 
 def _live(model: System, plan: RunPlan, report: RunReport) -> LivePart | None:
-    """Return the interactive simulation for the report page, or None if it is not requested."""
     if not plan.options.live:
         return None
     runs = {run.name: run for run in report.runs}
@@ -171,8 +172,9 @@ def _live(model: System, plan: RunPlan, report: RunReport) -> LivePart | None:
 
 
 def _fmus(model: System, plan: RunPlan) -> list[Fmu]:
-    """Build one FMU per backend: the first as `Name.fmu` in the folder, others in folders named
-    after their backends.
+    """Build one FMU per backend.
+
+    The first FMU is `Name.fmu` in the folder. Further FMUs are in folders named after their backends.
     """
     made: list[Fmu] = []
     for backend in plan.compilers.backends:
@@ -189,7 +191,6 @@ def _runs_rumoca(plan: RunPlan) -> bool:
 
 
 def _source_attempts(model: System, plan: RunPlan, meanwhile: Callable[[], None]) -> list[Attempt]:
-    """Return the run of the Modelica source in rumoca, or no run if rumoca is not used."""
     if not _runs_rumoca(plan):
         return []
     return [rumoca_attempt(model, plan.tolerance, plan.compilers.timeout, meanwhile)]
@@ -206,8 +207,8 @@ def _report(
 ) -> RunReport:
     """Return the results of a run for the report.
 
-    `known` contains two versions of the reference run: without joint reactions that were not requested,
-    and with all of them.
+    The argument `known` contains two versions of the reference run: with the requested joint reactions
+    only, and with all joint reactions.
     """
     truth, loaded = known
     attempts = [run.attempt for run in judged]
@@ -257,7 +258,6 @@ def _further(model: System, truth: Trajectory, comparisons: Sequence[Comparison]
 def _files(
     model: System, plan: RunPlan, fmus: Sequence[Fmu], trajectories: Sequence[Trajectory]
 ) -> dict[str, str]:
-    """Return a mapping from file names to descriptions of the contents."""
     compiled = {str(f.path.relative_to(plan.out)): f"FMU {plan.options.fmi} by {f.backend.name}" for f in fmus}
     return {
         f"{model.name}.mo": "Modelica source of the model",
@@ -270,7 +270,6 @@ def _files(
 
 
 def _notes(report: RunReport, plan: RunPlan, attempts: Sequence[Attempt], fmus: Sequence[Fmu]) -> Iterator[str]:
-    """Yield notes for the reader in addition to the findings."""
     model = report.model
     if report.reused:
         told = ", ".join(f"{name} of {when}" for name, when in report.reused.items())
@@ -310,8 +309,8 @@ def _tolerance_notes(model: System, plan: RunPlan) -> Iterator[str]:
 def _partition_notes(model: System, problem: analysis.InitialValueProblem, truth: Trajectory) -> Iterator[str]:
     """Yield a note on times at which the initial choice of dependent coordinates becomes singular.
 
-    The native FMU is not affected, because it changes the choice during the run. The Modelica source
-    keeps the initial choice.
+    Only the Modelica source is affected, because it keeps the initial choice. The native FMU changes
+    the choice during the run.
     """
     if not model.chooses:
         return

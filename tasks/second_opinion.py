@@ -28,12 +28,12 @@ from ..runs.fmpy_runs.inputs import InputTable
 
 NAME = "oracle"
 LIMIT = 600.0  # Limit of the process's wall-clock time, s.
-TOLERANCE = 1e-5  # Smallest admissible relative error, because SciPy's integrators are less exact.
+TOLERANCE = 1e-5  # Smallest admissible error of the oracle, whose integrators from SciPy are less exact.
 _UNCONFIRMED = "the oracle, which shares nothing with the reference, has no run to compare with"
-# Kinds of events that both solvers always monitor; other kinds only while their element acts.
+# Kinds of events that both solvers always monitor. Other kinds are monitored only while their element acts.
 _ALWAYS = frozenset({"touches", "is clear", "lifts", "is met", "is left", "is taut", "is slack"})
 _SAME = 1e-4  # Two event times count as equal if they differ by less than this fraction of the run.
-_BRIEF = 1e-3  # An event reversed within this fraction of the run may be missed by one solver.
+_BRIEF = 1e-3  # If an event is reversed within this fraction of the run, one solver may miss it.
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,9 @@ class Opinion:
         return (f"{_UNCONFIRMED}: {self.absent}",) if self.absent else ()
 
     def of_start(self, finding: Finding) -> Finding:
-        """Return the finding on consistency; if the oracle objects to the initial state, the finding is
-        negative and contains the objections.
+        """Return the finding on consistency, with the oracle's objections to the initial state.
+
+        The finding is negative if the oracle has objections.
         """
         if not self.start:
             return finding
@@ -70,8 +71,9 @@ class Opinion:
         return Finding(False, "; ".join(texts))
 
     def of_events(self, run: Trajectory, until: float) -> tuple[str, ...]:
-        """Return a sentence for each event before a time, s, that occurs only in the oracle's run or only in
-        the reference run.
+        """Return a sentence for each event that occurs in only one of two runs before a time, s.
+
+        The two runs are the oracle's run and the reference run.
         """
         end, found = float(run.time[-1]), list[str]()
         for own in (attempt.trajectory for attempt in self.attempts):
@@ -145,15 +147,16 @@ def _repeatable(attempt: Attempt, model: System, inputs: InputTable | None) -> A
 
 
 def _tables(inputs: InputTable | None) -> dict[str, list[list[float]]]:
-    """Return the times, s, and values of each input."""
     if inputs is None:
         return {}
     return {name: [inputs.time.tolist(), values.tolist()] for name, values in inputs.values.items()}
 
 
 def given(model: System) -> tuple[dict[str, Any], Claims]:
-    """Return the inputs of the oracle: the description as plain tables, and statements about the initial
-    state for the oracle to check.
+    """Return the inputs of the oracle as plain data.
+
+    The data are the tables of the description, and statements about the initial state for the oracle to
+    check.
 
     Parameters
     ----------
@@ -187,8 +190,9 @@ def _held(model: System) -> tuple[str, ...]:
 
 
 def _unique(model: System) -> dict[str, bool]:
-    """Return whether each joint reaction is unique, by joint, closure or knife edge; empty if the analysis
-    of reactions fails.
+    """Return whether each joint reaction is unique, by joint, closure or knife edge.
+
+    The result is empty if the analysis of reactions fails.
     """
     try:
         found = model.reactions.verdicts
@@ -224,7 +228,7 @@ def _opinion(folder: Path, status: int | None, tolerance: float) -> Opinion:
 def _alone(events: Sequence[Event], others: Sequence[Event], end: float, whose: str) -> Iterator[str]:
     """Yield a sentence for each event of one run that the other run does not have at the same time.
 
-    Only contacts, lifts, stops and slack ropes count.
+    Only events of contacts, supports, end stops and ropes are considered.
     """
     for k, event in enumerate(events):
         if event.word not in _ALWAYS:

@@ -30,8 +30,9 @@ from .run import run
 
 @dataclass(frozen=True)
 class Study:
-    """Results of a study, with the cases in the order of the description. The page `report` compares the
-    cases.
+    """Results of a study, with the cases in the order of the description.
+
+    The page `report` compares the cases.
     """
 
     chain: Description
@@ -123,9 +124,12 @@ def study_cases(file: Path, options: StudyOptions) -> Study:
 
 
 def _run_all(jobs: Sequence[_Job], progress: Progress) -> tuple[Outcome, ...]:
-    """Run each case in a separate process. C code that all FMUs have in common is compiled only once."""
+    """Run each case in a separate process.
+
+    C code that all FMUs have in common is compiled only once.
+    """
     done: dict[str, Outcome] = {}
-    for job in jobs:  # If the study is interrupted, no outdated verdict may remain.
+    for job in jobs:  # Old verdicts are removed first, so that none of them remains if the study is interrupted.
         withdraw_verdict(job.folder / job.name)
     progress("cases", 0.0)
     with kept_objects(object_folder()):
@@ -147,7 +151,7 @@ def _run_case(job: _Job) -> Outcome:
     try:
         report = run(assemble_system(load(job.file, job.case), str(job.file)), options, job.case or "")
     except MissingToolError:
-        raise  # The missing tool affects every case.
+        raise  # A missing tool affects every case, so the study ends.
     except GpmelicaError as error:
         return CaseFailure(job.name, str(error))
     return case_run(report, job.name)

@@ -36,8 +36,9 @@ def withdraw_run(file: Path, case: str | None, out: Path | str | None) -> None:
 
 
 def withdraw_study(file: Path, out: Path | str | None) -> None:
-    """Remove the verdicts of an earlier `study`: the page of the study, and the verdict of every case that
-    the page lists.
+    """Remove the verdicts of an earlier `study`.
+
+    These are the page of the study, and the verdict of every case that the page lists.
     """
     for folder in _folders(file, out, "_study"):
         for case in _cases(folder / "cases.json"):
@@ -46,7 +47,7 @@ def withdraw_study(file: Path, out: Path | str | None) -> None:
 
 
 def withdraw_sweep(file: Path, case: str | None, out: Path | str | None) -> None:
-    """Remove the page of an earlier `sweep`, and rename its table and signals to mark them as earlier results.
+    """Remove the page of an earlier `sweep`, and mark its table and signals as earlier results.
 
     Finished runs and the file `sweep.json`, which identifies the sweep, are kept, so that the sweep can
     be resumed. A folder in which another process works is left unchanged.
@@ -73,7 +74,6 @@ def withdraw_optimum(file: Path, case: str | None, out: Path | str | None) -> No
 
 
 def _folders(file: Path, out: Path | str | None, ending: str) -> Iterator[Path]:
-    """Yield the folder that a command writes to; none if the description has no name."""
     if out is not None:
         yield Path(out)
     elif name := _name(file):
@@ -81,7 +81,6 @@ def _folders(file: Path, out: Path | str | None, ending: str) -> Iterator[Path]:
 
 
 def _name(file: Path) -> str:
-    """Return the name of the model in a description, which need not be valid; empty without a name."""
     try:
         text = read_text(file, _LARGEST)
     except DescriptionError:
@@ -95,7 +94,6 @@ def _name(file: Path) -> str:
 
 
 def _cases(path: Path) -> list[str]:
-    """Return the cases that an earlier study lists; none if the file is missing or damaged."""
     try:
         listed = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):

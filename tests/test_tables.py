@@ -337,8 +337,8 @@ WRONG: dict[str, tuple[tuple[str, ...], list[str]]] = {
     "linear with free ends": (
         (GOOD, 'time = "t", value = "angle", interpolation = "linear", ends = "free"'),
         [
-            'tables.slew.ends: "free" is for cubic and pchip tables; a linear table keeps its first and last value'
-            " beyond its ends"
+            'tables.slew.ends: ends = "free" is allowed for cubic and pchip interpolation only; beyond its ends, a'
+            " linear table keeps its first or last value"
         ],
     ),
     "a motion with kinks": (

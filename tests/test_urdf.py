@@ -299,7 +299,10 @@ def test_masses_by_density(machine: Path, tmp_path: Path) -> None:
     assert np.diag(tables["c"]["inertia"])[2] == pytest.approx(0.5 * tables["c"]["mass"] * 0.01)
     assert np.diag(tables["d"]["inertia"]) == pytest.approx([0.4 * tables["d"]["mass"] * 0.01] * 3)
     assert value_of(d.mass or 0.0) == pytest.approx(1000.0 * 4 / 3 * np.pi * 1e-3)
-    assert "chosen: inertia of link 'b' by its shape with 1000 kg/m³" in gp.from_urdf(path, density=1e3).notes
+    assert (
+        "chosen: inertia of link 'b', computed from its shape with a density of 1000 kg/m³"
+        in gp.from_urdf(path, density=1e3).notes
+    )
 
 
 def test_the_file_is_written_in_any_case(tmp_path: Path, gpmelica: Command) -> None:

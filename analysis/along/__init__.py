@@ -1,1 +1,1 @@
-"""Analysis over time: simulation, signals, energies and constraint residuals."""
+"""Analysis of a motion over time: simulation, signals, energies and constraint residuals."""

@@ -55,7 +55,7 @@ def energy(
 ) -> Energy:
     """Return the energies and powers of a mechanism at one state.
 
-    The power of the constraint forces is not included. It equals `Evaluation.effort @ qd`.
+    The power of the constraint forces is not included; this power equals `Evaluation.effort @ qd`.
 
     Parameters
     ----------
@@ -66,7 +66,8 @@ def energy(
     q, qd : array_like, shape (n,)
         Coordinates, rad or m, and rates, rad/s or m/s.
     z : array_like, shape (f + 2k,), optional
-        Friction states, then offset and rate of each input filter; default 0.
+            The f friction states (bristle deflections, rad or m), then offset and rate of each of the k
+            input filters; default 0.
 
     Raises
     ------
@@ -99,13 +100,13 @@ class EnergyHistory:
     kinetic, potential : ndarray, shape (N,)
         Energies, J, as defined by `Energy`.
     marks : tuple of ForceArrow
-        Arrows that represent the force elements.
+        Arrows, one for each force or moment of a force element.
     acting : ndarray, shape (N, marks, 3)
         Force, N, or moment, N·m, at point a of each arrow, in world axes.
     power : mapping
         Power of each force element on the mechanism, shape (N,), W, by names such as `line rope`,
-        `contact deck` and `springs of boom`; negative if the element absorbs energy. Joint friction
-        with bristles is not included.
+        `contact deck` and `springs of boom`; negative if the element absorbs energy. The bristle
+        friction of joints is not included; see `friction_powers`.
     """
 
     time: Array
@@ -126,7 +127,7 @@ def course(problem: InitialValueProblem, run: Trajectory, most: int = 1000) -> E
     run : Trajectory
         Simulation result, which must contain all coordinates and rates.
     most : int
-        Maximum number of instants, taken evenly from the output times.
+        Maximum number of instants, chosen at equal intervals from the output times.
     """
     model = problem.model
     taken = np.unique(np.linspace(0, len(run.time) - 1, min(most, len(run.time))).astype(int))
@@ -143,9 +144,9 @@ def course(problem: InitialValueProblem, run: Trajectory, most: int = 1000) -> E
 
 
 def friction_powers(problem: InitialValueProblem, run: Trajectory) -> dict[str, Array]:
-    """Return the power of joint friction with bristles along a run, by joint.
+    """Return the power of the bristle friction in each joint along a run.
 
-    Bristles whose deflection the run does not contain are assumed to be undeformed.
+    If the run contains no bristle deflection for a joint, the deflection is assumed to be zero.
 
     Returns
     -------

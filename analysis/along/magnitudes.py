@@ -1,9 +1,9 @@
-"""Reference magnitudes of signals, to which differences between two runs are related.
+"""Reference magnitude of each signal: the value by which a difference between two runs is divided.
 
-The range of a signal during a run is not sufficient as reference magnitude. It is zero for a
-constant signal, and mere rounding error for a sum of forces in balance. Reference magnitudes
-therefore follow from the absolute values of the single forces, and from the accelerations that
-these forces would cause without the balance.
+The range of a signal is not a suitable divisor for all signals. It is zero for a constant signal.
+For a sum of forces in equilibrium it is only rounding error. Reference magnitudes are therefore
+computed from the absolute values of the individual forces, and from the accelerations that these
+absolute values would cause.
 """
 
 from __future__ import annotations
@@ -27,30 +27,32 @@ from ...reference.kinematics.quantities import CompiledExpression, KinematicStat
 from ...reference.solve.model import Evaluation
 from ...reference.solve.solver import InitialValueProblem
 
-_SAMPLES = 25  # number of sampled instants of the run
+_SAMPLES = 25  # number of instants of the run at which states are sampled
 _QUANTITIES = ("position", "velocity", "acceleration", "effort", "bristle")
-_CANCELLED = 1e-8  # lowest reference magnitude of an expression, relative to the sum of |terms|
-_LEFT = 1e-4  # lowest reference magnitude of a position or velocity, relative to the motion without balance
-# Relative displacement of coordinates, far above rounding errors, for lower bounds of the reference magnitudes.
+_CANCELLED = 1e-8  # reference magnitude of an expression: at least this fraction of the sum of |terms|
+_LEFT = 1e-4  # lower bound of reference magnitudes, relative to the displacement under all |forces|
+# Relative change of all coordinates for lower bounds of reference magnitudes; far above rounding errors.
 _SHAKEN = 1e-6
 
 
 def magnitudes(problem: InitialValueProblem, run: Trajectory) -> tuple[Magnitude, ...]:
-    """Return the reference magnitudes of all signals of a reference run.
+    """Return the reference magnitudes of all signals of a run, for relative differences between runs.
 
-    - Acceleration: sum of the absolute values of all force terms, divided by the coordinate's own
-      inertia. Lower bounds are gravity (for rotations, divided by the mechanism's extent), and the
-      largest rate divided by the duration of the run.
-    - Effort: reference acceleration times inertia.
+
+    - Acceleration of a coordinate: sum of the absolute values of all force terms, divided by the
+      diagonal element of the mass matrix. Two lower bounds apply. One is gravity, divided by the
+      mechanism's extent for rotations. The other is the largest rate divided by the run's duration.
+    - Effort: reference magnitude of the acceleration times the diagonal element of the mass matrix.
     - Velocity: largest absolute value during the run.
-    - Position: range during the run. For positions and velocities, the lower bound is a small fraction
-      of the change that the reference acceleration would cause during the run.
+    - Position: range during the run.
     - Joint reaction force: largest force, at least the weight of the link's subtree.
     - Joint reaction moment: largest moment, at least the reference force times the size of the link.
     - Entries with an empty signal name: largest displacement and speed of any body.
 
-    A further lower bound is the change of a signal due to a relative displacement of 10⁻⁶ of all
-    coordinates. It prevents a comparison of rounding errors with each other.
+    Positions and velocities have a lower bound: a small fraction of the change that the reference
+    acceleration would cause during the run. Most magnitudes have a second lower bound: the change of
+    the signal if all coordinates are displaced by 10⁻⁶ (relative). With this bound, differences that
+    are only rounding errors stay small.
 
     Parameters
     ----------
@@ -65,17 +67,17 @@ def magnitudes(problem: InitialValueProblem, run: Trajectory) -> tuple[Magnitude
 
 
 def natural_accelerations(problem: InitialValueProblem, at: tuple[float, Array, Array, Array]) -> Array:
-    """Return the reference magnitude of each coordinate's acceleration at one state, shape (n,).
+    """Return the acceleration of each coordinate if no forces cancelled each other, shape (n,).
 
-    The magnitude is the sum of the absolute values of all force terms, divided by the coordinate's own
-    inertia. The lower bound is gravity, for rotations divided by the mechanism's extent.
+    The result is the sum of the absolute values of all force terms, divided by the diagonal element of
+    the mass matrix. The lower bound is gravity, divided by the mechanism's extent for rotations.
 
     Parameters
     ----------
     problem : InitialValueProblem
         Equations of the mechanism.
     at : tuple
-        Time, s; q and q̇, shape (n,) each; states of friction and input filters, shape (f + 2k,).
+        Time, s; q and q̇, shape (n,) each; states of f friction and k input filters, shape (f + 2k,).
     """
     mechanism, model, (t, q, qd, z) = problem.mechanism, problem.model, at
     bristles, lag = model.further(z)
@@ -90,7 +92,7 @@ def natural_accelerations(problem: InitialValueProblem, at: tuple[float, Array, 
 class _Shaken:
     """Changes of signals due to a relative displacement of 10⁻⁶ of all coordinates.
 
-    These changes are lower bounds of the reference magnitudes.
+    These changes are lower bounds of the reference magnitudes of the signals.
 
     Parameters
     ----------
@@ -113,12 +115,12 @@ class _Shaken:
 
 
 class _Samples:
-    """Sampled states of a run and the reference magnitudes derived from these states.
+    """States sampled from a run, and reference magnitudes of the signals computed from these states.
 
     Attributes
     ----------
     inertia : ndarray, shape (n,)
-        Smallest diagonal element M_kk over the samples.
+        Smallest value of the diagonal element M_kk of the mass matrix over the samples.
     acceleration : ndarray, shape (n,)
         Reference magnitudes of the accelerations; see `magnitudes`.
     place : ndarray, shape (n,)
@@ -155,17 +157,15 @@ class _Samples:
         self.acceleration = np.max([force / self.inertia, self.gravity / lengths, rate / self.time], axis=0)
         self.place = np.array([self._place(c, f) for c, f in zip(mechanism.coordinates, force, strict=True)])
         self.least = self._shaken(_SHAKEN * self.place, lengths)
-        self.linear = float(np.max(self.acceleration * lengths))  # reference acceleration of points, m/s²
+        self.linear = float(np.max(self.acceleration * lengths))  # largest acceleration of points, m/s²
 
     def bodies(self) -> Iterator[Magnitude]:
-        """Yield the largest displacement and speed in the mechanism, which apply to coordinates at rest."""
+        """Yield the largest displacement and speed of any body, used for coordinates that do not move."""
         yield Magnitude("", "m", "", self.travel)
         yield Magnitude("", "m/s", "", self.speed)
 
     def coordinates(self) -> Iterator[Magnitude]:
-        """Yield reference magnitudes for coordinates, their rates, accelerations, efforts and bristle
-        deflections.
-        """
+        """Yield reference magnitudes for coordinates, rates, accelerations, efforts and bristle deflections."""
         for k, coordinate in enumerate(self._mechanism.coordinates):
             name = {quantity: coordinate.signal(quantity).name for quantity in _QUANTITIES}
             unit, owner, acceleration = coordinate.unit, coordinate.owner, float(self.acceleration[k])
@@ -206,8 +206,10 @@ class _Samples:
                 yield Magnitude(measure.signal.name, measure.unit, link, speed, self.least.pace / self.extent)
 
     def energies(self) -> Iterator[Magnitude]:
-        """Yield the reference energy: the maximum of weight times extent, kinetic energy and change of
-        potential energy.
+        """Yield the reference magnitude of energies, J.
+
+        The magnitude is the largest of three values: largest subtree weight times extent, largest kinetic
+        energy, and range of the potential energy.
         """
         if self._mechanism.chain.outputs.energy:
             names = [measure.signal.name for measure in requested.energies()]
@@ -220,8 +222,7 @@ class _Samples:
     def expressions(self, known: Iterable[Magnitude]) -> Iterator[Magnitude]:
         """Yield reference magnitudes for output expressions and published quantities of force elements.
 
-        Quantities in `known`, such as lengths and forces, already have a reference magnitude and are
-        skipped.
+        Quantities in `known` are skipped, because they already have a reference magnitude.
         """
         sizes = {entry.signal: max(entry.size, entry.least) for entry in known}
         for element in self._mechanism.elements:
@@ -237,8 +238,11 @@ class _Samples:
     def _change(self, signal: str, reading: CompiledExpression, sizes: Mapping[str, float]) -> float:
         """Return the reference magnitude of an expression, in the unit of the expression.
 
-        The magnitude is the largest of three values. These are the range during the run, the change
-        estimated from the expression's variables, and 10⁻⁸ times the sum of the magnitudes of all terms.
+        The magnitude is the largest of three values:
+
+        - the range of the expression during the run,
+        - the sum of |∂expression/∂variable| times the reference magnitude of the variable,
+        - 10⁻⁸ times the sum of the absolute values of all terms in the expression.
         """
         at = [reading.sizes(state) for state in self._states]
         slopes = np.max([gradient for _, gradient in at], axis=0)
@@ -249,7 +253,7 @@ class _Samples:
     def _size_of(self, name: str, sizes: Mapping[str, float]) -> float:
         """Return the reference magnitude of a variable in an expression.
 
-        A variable that is not a signal has a default magnitude.
+        If the variable is not a signal of the run, a default magnitude is returned.
         """
         by_level = (_LEFT, _LEFT * self.linear * self.time, self.linear)
         return sizes.get(name.replace(".", "_"), by_level[level(name)])
@@ -311,7 +315,7 @@ class _Samples:
         changes : ndarray, shape (n,)
             Displacements of the coordinates, rad or m.
         lengths : ndarray, shape (n,)
-            Displacement of a point per unit of each coordinate, m.
+            Displacement of a point for a unit change of each coordinate, m.
         """
         q, qd, z = self._q[0], self._qd[0], self._z[0]
 
@@ -322,16 +326,15 @@ class _Samples:
         undisturbed = accelerations(q)
         acceleration = np.zeros(len(q))
         for shift in np.diag(changes):
-            with suppress(SolveError):  # a shifted state may be outside of an expression's domain
+            with suppress(SolveError):  # the shifted position may be outside the domain of an expression
                 acceleration += np.abs(accelerations(q + shift) - undisturbed)
-        speed = np.sqrt(acceleration * changes)  # velocity amplitude of a harmonic oscillation
+        speed = np.sqrt(acceleration * changes)  # velocity amplitude of an oscillation
         travel, pace, jolt = (float(np.max(x * lengths)) for x in (changes, speed, acceleration))
         mass = sum(float(body.mass) for body in self._mechanism.bodies)
         effort = acceleration * self.inertia
         return _Shaken(changes, speed, acceleration, effort, travel, pace, jolt, mass * jolt)
 
     def _weights(self) -> dict[str, float]:
-        """Return the weight of each link's subtree, N, by link."""
         bodies = self._mechanism.bodies
         carried = [float(body.mass) for body in bodies]
         for b in reversed(range(len(bodies))):  # children follow their parents in the list of bodies
@@ -343,8 +346,9 @@ class _Samples:
         return weights
 
     def _sizes(self) -> dict[str, float]:
-        """Return the size of each link, m, by link: the largest distance of its masses and child
-        joints from its own joint.
+        """Return the size of each link, m, by link.
+
+        The size is the largest distance of the link's masses and child joints from the link's own joint.
         """
         sizes: dict[str, float] = {}
         bodies = self._mechanism.bodies
@@ -359,8 +363,8 @@ class _Samples:
     def _place(self, coordinate: Coordinate, force: float) -> float:
         """Return an upper bound of a coordinate's displacement, rad or m.
 
-        The bound is 1 rad or the mechanism's extent. For an elastic coordinate, the deflection under the
-        largest force is used if it is smaller.
+        The bound is 1 rad for a rotation and the mechanism's extent for a translation. For an elastic
+        coordinate, the deflection under the force `force` is the bound if it is smaller.
         """
         free = 1.0 if coordinate.unit == "rad" else self.extent
         return free if coordinate.role != "elastic" else min(free, force / float(coordinate.stiffness or np.inf))
@@ -376,9 +380,7 @@ class _Samples:
 
 
 def _terms(forces: GeneralisedForces, found: Evaluation) -> Array:
-    """Return the sum of the absolute values of all terms of M q̈ = Q − h + effort, shape (n,), N or
-    N·m.
-    """
+    """Return Σ |term| over all terms of M q̈ = Q − h + effort, shape (n,), N or N·m."""
     parts = (
         forces.gravity,
         forces.elastic,

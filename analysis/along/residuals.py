@@ -20,8 +20,8 @@ from ...reference.solve.solver import InitialValueProblem
 class Residuals:
     """Residuals of m constraint equations at N instants.
 
-    At position level, a residual has the unit of the equation: metre, rad, or the unit of its
-    expression. The residuals of the other levels have this unit per s and per s².
+    A position residual is in m, in rad, or in the unit of the equation's expression. Velocity and
+    acceleration residuals are in this unit per s and per s².
 
     Parameters
     ----------

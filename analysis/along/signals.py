@@ -141,10 +141,7 @@ def _constraints(mechanism: Mechanism, samples: Sequence[_Sample]) -> dict[str, 
 
 
 def _forces(model: ReferenceModel, samples: Sequence[_Sample], every_row: bool) -> dict[str, Array]:
-    """Return Lagrange multipliers that are consistent with the joint reactions.
-
-    The result contains all constraint equations if `every_row` is true, otherwise the knife edges only.
-    """
+    """Return the Lagrange multiplier of each knife edge, or of every equation if `every_row` is true."""
     names, first = model.constraints.names, model.constraints.contact_rows.start
     values = np.array([sample.evaluation.multipliers for sample in samples])
     values[:, model.constraints.contact_rows] = [sample.evaluation.contacts for sample in samples]
@@ -158,8 +155,7 @@ def _regularity(partition: CoordinatePartition | None, samples: Sequence[_Sample
     Raises
     ------
     SolveError
-        If det C_d of a fixed coordinate partition changes sign. It was then zero between two output
-        times.
+        If det C_d of a fixed coordinate partition changes sign, because it was then zero in between.
     """
     determinants = np.array([sample.determinant for sample in samples])
     crossed = np.flatnonzero(determinants[1:] * determinants[:-1] < 0)

@@ -1,4 +1,4 @@
-"""Simulation of a mechanism with the reference equations."""
+"""Simulation of a mechanism with the reference solver, an independent Python solver."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from ...reference.solve.solver import InitialValueProblem
 from .signals import Moment, signals
 from .watch import SingularityMonitor, branch_lost
 
-_SHORTEST = 0.3  # minimum length of the step that crosses a singular position, relative to the planned length
-_ERRORS = 100.0  # estimated global error of a run in multiples of the tolerance
-_LOOKS = 1000  # minimum number of evaluations of event indicators in a run
-_SAME_INSTANT = 1e-9  # an output time coincides with an event if they differ by less, relative to the run
+_SHORTEST = 0.3  # minimum length of the step across a singular position, relative to the planned length
+_ERRORS = 100.0  # estimated global error of a run, in multiples of the relative tolerance
+_LOOKS = 1000  # minimum number of times in a run at which event indicators are evaluated
+_SAME_INSTANT = 1e-9  # times closer together than this, relative to the end time, count as equal
 _REPORTED = 0.01  # fraction of the run between two progress reports
 
 
 @dataclass(frozen=True)
 class RunSettings:
-    """Solver, times and signals of a reference run; None selects the description's setting.
+    """Solver, times and signals of a simulation; None selects the description's setting.
 
     Attributes
     ----------
@@ -46,8 +46,8 @@ class RunSettings:
     stop, step, output_step : float, optional
         End time, fixed step size, and interval of the output times, s.
     loads : sequence of str, optional
-        Links whose joint reactions are computed, or "all". By default, the outputs of the description
-        determine the links.
+        Links whose joint reactions are computed, or "all". Default: the links in `outputs.loads` of the
+        description.
     multipliers : bool
         Whether the Lagrange multiplier of each constraint equation is a signal `<equation>_force`. The
         unit is N, or N·m for an equation in rad.
@@ -65,7 +65,7 @@ class RunSettings:
 def simulate(
     problem: InitialValueProblem, settings: RunSettings = RunSettings(), progress: Progress = silent
 ) -> Trajectory:
-    """Simulate a mechanism from t = 0 to the end time with the reference equations.
+    """Simulate a mechanism from t = 0 to the end time with the reference solver.
 
     The integration restarts at each time at which the right-hand side or one of its derivatives is
     discontinuous. Bristles of friction models are initially undeformed.
@@ -83,13 +83,13 @@ def simulate(
     Returns
     -------
     Trajectory
-        Signals at the output times; at an event, the values after the event.
+        Signals at the output times. If an output time is an event time, the values after the event.
 
         - Coordinates `<coordinate>`, `<coordinate>_dot` and `<coordinate>_ddot`.
         - Bristle deflections `<coordinate>_z`.
         - Points `<point>_x` … `<point>_vz`.
-        - With constraints, the norms `violation_position` and `violation_velocity` of Φ and Φ̇, and the efforts
-          `<coordinate>_effort` of driven joints and of a fixed base.
+        - With constraints, the norms `violation_position` of Φ and `violation_velocity` of Φ̇, and the
+          efforts `<coordinate>_effort` of driven joints and of a fixed base.
         - Joint reactions `<link>_load_fx` … `<link>_load_nz`; for revolute and prismatic joints
           `<link>_load_axial` and `<link>_load_normal` (see `evaluation.joint_loads`).
         - Knife-edge forces `<name>_force` along the normals, N.
@@ -97,7 +97,8 @@ def simulate(
 
         The field `extra` contains the solver's `tolerance`; with constraints `min_det` and
         `min_det_time`, the smallest |det C_d| and its time; with friction `friction_residual`, the
-        largest residual (see `Evaluation`). The field `note` names near-singular positions.
+        largest residual (see `Evaluation`). The field `note` lists the times of near-singular
+        positions.
 
     Raises
     ------
@@ -117,7 +118,7 @@ def simulate(
     joints = model.joint_loads(_wanted_loads(problem.mechanism, settings.loads))
     times = output_grid(settings.stop or described.stop, settings.output_step or described.output_step)
     run = _Run(motion, times, integrator.tolerance, progress)
-    with np.errstate(over="ignore", invalid="ignore"):  # a diverging motion is reported as a SolveError
+    with np.errstate(over="ignore", invalid="ignore"):  # overflow becomes a SolveError
         run.march(integrator, motion.states(problem.initial_state.q, problem.initial_state.qd))
     found, extra = signals(motion, run.moments(), joints, settings.multipliers)
     wall = time.perf_counter() - begun
@@ -172,7 +173,11 @@ class _Run:
         self._progress, self._reported = progress, 0.0
 
     def march(self, integrator: Integrator, y: Array) -> None:
-        """Integrate over all time segments from the initial state y; see `FormulatedModel`."""
+        """Integrate from the initial state y to the end time.
+
+        The integration stops and restarts at each discontinuity of the right-hand side. The state y has the
+        layout that `FormulatedModel` defines.
+        """
         segment = None
         for begin, end in zip(self._bounds[:-1].tolist(), self._bounds[1:].tolist(), strict=True):
             t = begin
@@ -188,8 +193,8 @@ class _Run:
     ) -> tuple[float, Array]:
         """Integrate to the end of the time span, or to an earlier event or singular configuration.
 
-        A singular configuration is crossed in one large step. If the integration by Radau fails, it is
-        repeated by DOP853.
+        A singular configuration is crossed in one large step. If Radau fails, the integration is repeated
+        with DOP853.
         """
         done, self._steps = self._done, [(span[0], y)]
         try:
@@ -211,13 +216,13 @@ class _Run:
     ) -> tuple[float, Array]:
         """Cross a singular configuration in one large step, and return the time reached, s, and the state.
 
-        The integration first returns to a time before the singular configuration. An event within the large
-        step ends the step.
+        The large step begins at an earlier recorded state, before the singular configuration. If an event
+        occurs within the step, the step ends there.
 
         Raises
         ------
         SolveError
-            If the motion after the step belongs to another branch.
+            If the motion would jump to another branch, that is, the velocities would be discontinuous.
         """
         self.watch.back()
         self.watch.singular.append(singular)
@@ -246,7 +251,7 @@ class _Run:
         Returns
         -------
         t, y, length : float, ndarray, float
-            Time, s, and state at the beginning of the large step, and its length, s.
+            Time, s, and state at the beginning of the large step, and the length of the step, s.
         """
         for t, y in reversed(self._steps):
             length = LENGTH * self.watch.turning(segment, t, y)
@@ -255,10 +260,10 @@ class _Run:
         return t, y, length
 
     def _enter(self, segment: Segment, t: float) -> None:
-        """Assign a time segment to all output times from t, s, on.
+        """Assign a time segment to all output times at or after t, s.
 
-        An output time that coincides with an event, within rounding, belongs to the segment after the
-        event. The initial time belongs to the first segment.
+        If an output time and an event coincide within rounding, the output time belongs to the segment
+        after the event. The initial time belongs to the first segment.
         """
         first = max(int(np.searchsorted(self.times, t - _SAME_INSTANT * float(self.times[-1]))), t > 0.0)
         self._segments[first:] = [segment] * (len(self.times) - first)
@@ -272,10 +277,7 @@ class _Run:
     def _record(
         self, segment: Segment, before: float, after: float, y: Array, interpolant: Callable[[], Interpolant]
     ) -> float | None:
-        """Record an integration step.
-
-        Return the time of the event that ends the step, s, or None.
-        """
+        """Record an integration step; return the time of the event that ends the step, s, or None."""
         self.steps += 1
         event = self.events.first(segment, before, after, interpolant)
         if event is not None:
@@ -295,7 +297,7 @@ class _Run:
             self._progress("reference solver", fraction)
 
     def _take(self, before: float, after: float, interpolant: Callable[[], Interpolant]) -> None:
-        """Interpolate the states at the pending output times up to `after`, s."""
+        """Interpolate the state at each output time of the step that ends at `after`, s."""
         end = int(np.searchsorted(self.times, after, side="right"))
         if end > self._done:
             at = interpolant()

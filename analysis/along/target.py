@@ -1,4 +1,4 @@
-"""Prescribed positions of points, for plots of the motion against the programmed constraints."""
+"""Prescribed positions of points, for plots that compare the motion with the programmed constraints."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from ...reference.kinematics.quantities import KinematicState
 from ...reference.kinematics.segment import Segment
 from ...reference.solve.solver import InitialValueProblem
 
-_ITERATIONS = 50  # maximum number of Newton steps of the projection
-_CLOSE = 1e-10  # largest Newton correction of a converged projection, m
+_ITERATIONS = 50  # maximum number of Newton steps for one prescribed position
+_CLOSE = 1e-10  # if the last Newton correction is smaller than this, m, the iteration has converged
 
 
 def programmed_target(problem: InitialValueProblem, trajectory: Trajectory) -> dict[str, Array]:
     """Return the prescribed positions of points at the times of a trajectory.
 
-    A point is included if position-level programmed constraints depend on its position and on no other
-    moving quantity. Its prescribed position is the one nearest to the actual position that fulfils all
-    these constraints (minimum-norm Newton iteration). Free components therefore equal those of the
-    actual motion.
+    The result contains a point if two conditions are met: position-level programmed constraints depend
+    on the point's position, and they depend on no other moving quantity. The prescribed position is the
+    position nearest to the actual one that fulfils all these constraints. Unconstrained components are
+    therefore equal to those of the actual motion.
 
     Returns
     -------
@@ -44,7 +44,7 @@ def programmed_target(problem: InitialValueProblem, trajectory: Trajectory) -> d
 
 
 def _only_point(mechanism: Mechanism, entry: ProgrammedTask) -> str | None:
-    """Return the only point whose position the constraint depends on, or None."""
+    """Return the point whose position the constraint depends on; None unless it is the only dependency."""
     if entry.path is not None:
         return entry.path.point
     if entry.expression is None:
@@ -57,7 +57,7 @@ def _only_point(mechanism: Mechanism, entry: ProgrammedTask) -> str | None:
 
 
 class _Projection:
-    """Projection of one point of a trajectory onto its programmed constraints."""
+    """Computation of the prescribed positions of one point at the times of a trajectory."""
 
     def __init__(
         self, problem: InitialValueProblem, point: str, entries: Sequence[ProgrammedTask], trajectory: Trajectory
@@ -65,17 +65,17 @@ class _Projection:
         mechanism = problem.mechanism
         first = trajectory.columns(signal_names(mechanism.coordinates, "position"))[0]
         self._model = problem.model
-        # A path has position constraints, which come first, and orientation constraints, which are omitted.
+        # Orientation constraints of a path are omitted; position constraints come first.
         self._groups = [programmed(entry, self._model.quantities, self._model.reader)[0] for entry in entries]
         self._own = self._model.quantities.point(point)
         self._times = trajectory.time
         self._actual = trajectory.columns(of_point(point, "position", axis).name for axis in "xyz")
         still = self._model.state(0.0, first, np.zeros(mechanism.n))
-        # With an identity Jacobian, C contains the derivatives with respect to the kinematic quantities.
+        # If the Jacobian of kinematic quantities is the identity, C = ∂Φ/∂(kinematic quantities).
         self._template = replace(still, jacobian=np.eye(len(still.x)))
 
     def path(self) -> Array:
-        """Return the projected positions, shape (N, 3), m."""
+        """Return the prescribed positions, shape (N, 3), m; NaN if the iteration does not converge."""
         return np.array([self._nearest(t, r) for t, r in zip(self._times.tolist(), self._actual, strict=True)])
 
     def _nearest(self, t: float, actual: Array) -> Array:
@@ -84,14 +84,14 @@ class _Projection:
             for _ in range(_ITERATIONS):
                 rows = self._at(t, position)
                 gradient = rows.C[:, self._own]
-                # Foot point: the point nearest to the actual one that fulfils the linearised constraints.
+                # Move to the point nearest to the actual one that fulfils the linearised constraints.
                 change = actual - np.linalg.pinv(gradient) @ (rows.Phi + gradient @ (actual - position)) - position
                 position = position + change
                 gap = float(np.linalg.norm(change))
                 if gap < _CLOSE:
                     return position
         except (SolveError, np.linalg.LinAlgError):
-            pass  # the point has left the constraint's domain
+            pass  # the point is outside the domain of the constraint
         return np.full(3, np.nan)
 
     def _at(self, t: float, position: Array) -> Rows:

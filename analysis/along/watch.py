@@ -1,8 +1,8 @@
 """Monitoring of redundant constraints and of the distance from singular positions during a run.
 
-Near a singular position or the boundary of a function's domain, the integrator's step sizes
-decrease geometrically. The monitor detects the decrease before the integrator fails, and reports
-the cause.
+Near a singular position, or near the boundary of a function's domain, the step sizes of the
+integrator decrease towards zero. The monitor detects this decrease before the integrator fails, and
+reports the cause.
 """
 
 from __future__ import annotations
@@ -24,34 +24,32 @@ from ...reference.kinematics.segment import Segment
 from ...reference.solve.manifold import Manifold
 from ..start.left_out import LeftOut
 
-_SHRINKING = 15  # steps shrink if this many successive step sizes never increase
-_SHRUNK = 1e-5  # largest size of shrunk steps, relative to the longest step
-_POINTS = 1000  # minimum number of checks of redundant constraints in a run
-_FALLING = 0.3  # if the relative smallest singular value is less than this, its minimum is searched for
-# If the Jacobian changes by less than this fraction of a sum, the step contains no singular position.
-# The sum consists of the smallest singular values of the Jacobian at both ends of the step.
+_SHRINKING = 15  # if this many successive step sizes never increase, the step size may tend to zero
+_SHRUNK = 1e-5  # step sizes that tend to zero: below this fraction of the longest step
+_POINTS = 1000  # redundant constraints are checked at least this many times in a run
+_FALLING = 0.3  # below this relative smallest singular value, its minimum over time is computed
+# A step contains no singular position if the Jacobian changes by at most this fraction of σ(begin) + σ(end).
+# The symbol σ denotes the smallest singular value of the Jacobian.
 _TURNED = 0.7
 _FASTEST = 3e8  # if a rate exceeds this value, rad/s or m/s, the motion has diverged
-_EDGE = 1e-3  # increment of one-sided differences at the ends of a step, relative to the step
-_CLOSE = 0.1  # if the relative smallest singular value is less than this, a run ends because of a singularity
-# If the relative smallest singular value is less than this, a singularity is the cause of short steps.
+_EDGE = 1e-3  # time increment for slopes at both ends of a step, relative to the step size
+_CLOSE = 0.1  # below this relative smallest singular value, a run fails because of a singularity
+# If the relative smallest singular value is less than this, short steps are attributed to a singularity.
 _VERY_CLOSE = 1e-2
-_SHORT = 1e-2  # largest size of short steps near a singularity, relative to the longest step
-_AHEAD = 0.1  # look-ahead time beyond a singular position, relative to the longest step
-_SINGULAR = 1e-4  # if the relative smallest singular value is less than this, a position is singular
-# Integration errors hide relative singular values below this factor times the square root of the tolerance.
+_SHORT = 1e-2  # short steps near a singularity: below this fraction of the longest step
+_AHEAD = 0.1  # time within which the constraints must be fulfilled again, relative to the longest step
+_SINGULAR = 1e-4  # below this relative smallest singular value, a position counts as singular
+# Relative singular values below this factor times √tolerance cannot be told from integration errors.
 _ERRORS_ROOT = 3.0
-_INVOLVED = 0.1  # messages name a constraint if its coefficient in a vanishing combination exceeds this
-_PART = 1e-4  # displacement for the estimate of the Jacobian's change, rad or relative to the extent
-_LOCATED = 1e-9  # error of the time at which the smallest singular value is minimal, s
-_TINY = 1e-300  # positive lower bound that avoids division by zero if the Jacobian is constant
+_INVOLVED = 0.1  # messages name a constraint if its share in the linear dependence exceeds this
+_PART = 1e-4  # displacement to estimate how fast the Jacobian changes, rad or relative to the extent
+_LOCATED = 1e-9  # absolute error of the time at which the smallest singular value has its minimum, s
+_TINY = 1e-300  # avoids division by zero if the Jacobian is constant
 
 
 @dataclass(frozen=True)
 class _Passed:
-    """Record of the end of an integration step: the scaled constraint Jacobian and its smallest
-    singular value.
-    """
+    """Scaled constraint Jacobian at the end of an integration step, with the smallest singular value."""
 
     t: float
     rows: Array
@@ -83,7 +81,7 @@ class SingularityMonitor:
     def __init__(self, motion: FormulatedModel, longest: float, stop: float, tolerance: float) -> None:
         self._motion, self._left = motion, LeftOut(motion.model, motion.form.choice)
         self._longest, self._stop = min(longest, stop / _POINTS), stop
-        # A position error ε can hide singular values up to the order of √ε.
+        # A position error of size ε makes singular values below about √ε unreliable.
         self._singular = max(_SINGULAR, _ERRORS_ROOT * tolerance**0.5)
         self._recent: deque[float] = deque(maxlen=_SHRINKING)  # sizes of the most recent steps, s
         self._step = 0.0  # longest step so far, s
@@ -100,7 +98,7 @@ class SingularityMonitor:
         Parameters
         ----------
         segment : Segment
-            Time segment with its switching conditions.
+            Time segment: period without events, with constant switching conditions.
         before, after : float
             Begin and end of the step, s.
         y : ndarray, shape (size,)
@@ -132,9 +130,9 @@ class SingularityMonitor:
         return found
 
     def turning(self, segment: Segment, t: float, y: Array) -> float:
-        """Return the time, s, in which the constraint Jacobian would change by its own norm.
+        """Return the time, s, in which the constraint Jacobian changes by 100 % of its norm.
 
-        The estimate uses the velocities at state y and time t, s.
+        The time is estimated from the velocities of state y at time t, s.
         """
         state = self._motion.moment(t, y, segment)[0]
         speed = float(np.abs(state.qd / self._motion.form.choice.unit).max()) or 1.0
@@ -145,23 +143,22 @@ class SingularityMonitor:
     def located(self, segment: Segment, t: float, y: Array, longest: float) -> float:
         """Return the time at which the constraint Jacobian is closest to singular, s.
 
-        The motion is extrapolated with constant acceleration from the state y at time t, s, by at most
-        `longest`, s.
+        The motion is extrapolated from state y at time t, s, with constant accelerations. The search covers
+        the interval from t to t + `longest`, s.
         """
         state, z = self._motion.moment(t, y, segment)
         qdd = self._motion.model.rates(state, self._motion.form, z).qdd
         return t + self._soonest(state, qdd, longest)[0]
 
     def back(self) -> None:
-        """Forget the recent steps, because the run continues from an earlier time with another
-        method.
-        """
+        """Forget the recent steps; necessary if the run is repeated from an earlier time."""
         self._recent.clear()
         self._passed, self._step = [], 0.0
 
     def explained(self, segment: Segment, t: float, y: Array) -> str:
-        """Return the reason why a run ends at state y, shape (size,), and time t, s: singularity or
-        unbounded acceleration.
+        """Return the reason why a run cannot continue after state y, shape (size,), at time t, s.
+
+        The reason is a singular position, or a coordinate that accelerates without bound.
         """
         state, z = self._motion.moment(t, y, segment)
         ends = f"the motion ends at t = {t:.5g} s: "
@@ -194,16 +191,16 @@ class SingularityMonitor:
         if len(recent) < _SHRINKING:
             return False
         at_singular = bool(self._passed) and self._passed[-1].value < _VERY_CLOSE * self._largest
-        # Several steps are required, because the step before a switching time is truncated.
+        # More than one short step is required, because a switching time also shortens a single step.
         to_nothing = recent[-5] < _SHRUNK * self._step and all(b <= a for a, b in pairwise(recent))
         return to_nothing or (at_singular and max(recent) < _SHORT * self._step)
 
     def _is_end(self, segment: Segment, t: float, y: Array) -> bool:
-        """Whether the motion really ends at this state.
+        """Whether the motion cannot continue after this state.
 
-        The motion may end at the boundary of a function's domain, or at a singular position. It does not
-        end at a singular position if the constraints can be fulfilled a little later. If the motion does
-        not end, the integrator has shortened its steps for accuracy only.
+        The motion ends at the boundary of a function's domain. It also ends at a singular position, unless
+        the constraints can be fulfilled a little later. In all other cases, the integrator has reduced the
+        step size for accuracy only.
         """
         state = self._motion.moment(t, y, segment)[0]
         if not self._left.active or self._smallest(state) > _CLOSE * self._largest:
@@ -218,19 +215,20 @@ class SingularityMonitor:
         return _near_singular([passed.t for passed in self.singular]) if self.singular else ""
 
     def _look(self, segment: Segment, before: float, after: float, at: Interpolant) -> None:
-        """Check the redundant constraints at several times within a step."""
         for t in np.linspace(before, after, int(np.ceil((after - before) / self._longest)) + 1)[1:].tolist():
             opened = self._left.opened(self._motion.moment(t, at(t), segment)[0])
             if opened:
                 raise SolveError(str(opened))
 
     def _measure(self, segment: Segment, after: float, y: Array, at: Callable[[], Interpolant]) -> Singular | None:
-        """Return a singular position if the smallest singular value has a small enough minimum, or None.
+        """Return the singular position in the recent steps, or None.
 
-        A minimum is searched for in two cases. First, the singular value at a step end may be smaller than
-        at the step ends before and after. Second, the constraint Jacobian may change strongly within the
-        last step. By Weyl's inequality, a small change is harmless: the Jacobian stays regular within a
-        step if it changes by less than the sum of its smallest singular values at both ends.
+        The position is a minimum of the Jacobian's smallest singular value σ over time. The minimum is
+        searched for in two cases: σ at one step end is less than at the preceding and following step ends,
+        or the Jacobian has changed strongly in the last step.
+
+        A smaller change is harmless: the Jacobian stays regular if it changes by less than the sum of σ at
+        both ends of the step (Weyl's inequality).
         """
         rows = self._at_end(segment, after, y)
         value = _smallest(rows)
@@ -248,8 +246,9 @@ class SingularityMonitor:
         return None
 
     def _seek(self, steps: list[tuple[float, _Passed]]) -> Singular | None:
-        """Return the singular position at the minimum of the smallest singular value over the given
-        steps, or None.
+        """Return the singular position within the given steps, or None.
+
+        The position is singular if the smallest singular value of the Jacobian has a minimum close to zero.
         """
         found = [(*self._minimum(*step), step[1]) for step in steps]
         t, least, step = min(found, key=lambda minimum: minimum[1])
@@ -262,9 +261,7 @@ class SingularityMonitor:
         return bool(self.singular) and t <= self.singular[-1].t + self._longest
 
     def _ahead(self, segment: Segment, t: float, y: Array) -> Singular | None:
-        """Return the singular position that the motion reaches next at its current velocities, or
-        None.
-        """
+        """Return the next singular position if the motion continues at its current velocities, or None."""
         state = self._motion.moment(t, y, segment)[0]
         later, value = self._soonest(state, 0.0 * state.qd, _AHEAD * self._step)
         if value >= _VERY_CLOSE * self._largest or self._is_known(t + later):
@@ -272,9 +269,12 @@ class SingularityMonitor:
         return Singular(t + later, self._dependent(self._moved(state, later)))
 
     def _soonest(self, state: KinematicState, qdd: Array, longest: float) -> tuple[float, float]:
-        """Return the minimum of the Jacobian's smallest singular value after a state.
+        """Return when the Jacobian's smallest singular value has a minimum after a state, and its value.
 
-        Returns the delay until the minimum, s, and the smallest singular value at that time.
+        Returns
+        -------
+        delay, value : float
+            Time from the state to the minimum, s, and smallest singular value at the minimum.
         """
         found = minimize_scalar(
             lambda later: self._smallest(self._moved(state, later, qdd)),
@@ -285,29 +285,23 @@ class SingularityMonitor:
         return float(found.x), float(found.fun)
 
     def _moved(self, state: KinematicState, later: float, qdd: Array | float = 0.0) -> KinematicState:
-        """Return the state after a short time, s, extrapolated with constant accelerations."""
         position = state.q + later * (state.qd + 0.5 * later * qdd)
         return self._motion.model.state(state.t + later, position, state.qd, state.segment, state.lag)
 
     def _dips(self, begin: float, step: _Passed) -> bool:
-        """Whether the smallest singular value decreases at the beginning of a step and increases at
-        its end.
-        """
+        """Whether the smallest singular value has a minimum within a step, judged by the slopes at both ends."""
         edge = _EDGE * (step.t - begin)
         first, second, last = (self._within(step, t) for t in (begin, begin + edge, step.t - edge))
         return second < first and last < step.value
 
     def _within(self, step: _Passed, t: float) -> float:
-        """Return the smallest singular value of the constraint Jacobian at time t, s, within a
-        step.
-        """
         assert step.interpolant is not None
         return self._smallest(self._motion.moment(t, step.interpolant(t), step.segment)[0])
 
     def _minimum(self, begin: float, step: _Passed) -> tuple[float, float]:
-        """Return the minimum of the Jacobian's smallest singular value within a step.
+        """Return the time within a step at which the Jacobian is closest to singular, s.
 
-        Returns the time of the minimum, s, and the smallest singular value at that time.
+        The second result is the Jacobian's smallest singular value at that time.
         """
         if step.interpolant is None:
             return step.t, step.value
@@ -319,8 +313,8 @@ class SingularityMonitor:
     def _at_end(self, segment: Segment, t: float, y: Array) -> Array:
         """Return the scaled constraint Jacobian at the end of a step.
 
-        If the integrator has evaluated its last stage at that time, the Jacobian of this stage is reused.
-        It differs from the exact Jacobian only by the last correction of the step.
+        If the integrator has already evaluated the Jacobian at that time, this Jacobian is reused. It was
+        evaluated before the last correction of the state, so it is not exact.
         """
         at, C = self._motion.latest
         if at == t and len(self._sizes):
@@ -328,7 +322,6 @@ class SingularityMonitor:
         return self._rows(self._motion.moment(t, y, segment)[0])
 
     def _rows(self, state: KinematicState) -> Array:
-        """Return the scaled Jacobian of the independent constraints at a state; see `_comparable`."""
         constraints = self._motion.model.constraints
         if not len(self._sizes):
             sizes = constraints.sizes(state).C[self._left.active] * self._motion.form.choice.unit
@@ -337,10 +330,10 @@ class SingularityMonitor:
         return self._comparable(constraints(state).C)
 
     def _comparable(self, C: Array) -> Array:
-        """Return the Jacobian rows of the independent constraints, scaled to comparable magnitudes.
+        """Return the Jacobian of the independent constraints with dimensionless entries.
 
-        Each column is multiplied by the coordinate change that is comparable to 1 m. Each row is divided by
-        its initial size.
+        Each column is multiplied by the coordinate change that displaces points by about 1 m. Each row is
+        divided by the norm of the row in the initial position.
         """
         return np.asarray(C[self._left.active] * self._motion.form.choice.unit / self._sizes)
 
@@ -356,9 +349,7 @@ class SingularityMonitor:
         return tuple(names[k] for k, share in shares if share > _INVOLVED)
 
     def _becoming_singular(self, state: KinematicState) -> str:
-        """Return a message about the constraints that become singular at a state, and their
-        remaining violation.
-        """
+        """Return a message that names the nearly dependent constraints at a state and suggests a remedy."""
         names = ", ".join(self._dependent(state))
         missed = next(filter(None, (self._missed(state, t) for t in (self._stop, state.t))), "")
         if not missed:
@@ -373,8 +364,10 @@ class SingularityMonitor:
         )
 
     def _missed(self, state: KinematicState, t: float) -> str:
-        """Return a message about the constraint that the nearest position violates most at time t,
-        s; empty without violation.
+        """Return a message about the constraint with the largest violation at time t, s.
+
+        The violation is that of the nearest position found. If all constraints can be fulfilled, the
+        message is empty.
         """
         model = self._motion.model
         nearest = Manifold(model, state, self._left.active).nearest(
@@ -390,9 +383,7 @@ class SingularityMonitor:
 
 
 def branch_lost(singular: Singular) -> str:
-    """Return the error message for a run that cannot stay on its branch across a singular
-    configuration.
-    """
+    """Return the error message for a motion that would jump to another branch at a singular position."""
     return (
         f"the motion cannot be continued across t = {singular.t:.9g} s: the constraint equations"
         f" {', '.join(singular.constraints)} are linearly dependent there, and the velocities would jump to"
@@ -406,5 +397,4 @@ def _near_singular(times: list[float]) -> str:
 
 
 def _smallest(rows: Array) -> float:
-    """Return the smallest singular value of a matrix."""
     return float(np.linalg.svd(rows, compute_uv=False)[-1])

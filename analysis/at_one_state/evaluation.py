@@ -25,7 +25,8 @@ def evaluate(
 ) -> Evaluation:
     """Evaluate the equations of motion at one state: M, h, Q, Φ, C, γ, q̈, λ and friction.
 
-    With `gpme_reduced`, the velocities of dependent coordinates follow from the constraints instead of qd.
+    With `gpme_reduced`, the velocities of dependent coordinates follow from the constraints instead of
+    qd.
 
     Parameters
     ----------
@@ -36,8 +37,8 @@ def evaluate(
     q, qd : array_like, shape (n,)
         Coordinates, rad or m, and rates, rad/s or m/s.
     z : array_like, shape (f + 2k,), optional
-        Friction states, rad or m, in the order of their coordinates, then offset and rate of each input
-        filter; default 0.
+        The f friction states (bristle deflections, rad or m) in the order of the coordinates, then
+        offset and rate of each of the k input filters; default 0.
 
     Raises
     ------
@@ -48,9 +49,9 @@ def evaluate(
 
 
 def accelerations_by_rows(problem: InitialValueProblem, found: Evaluation, names: Collection[str]) -> Array:
-    """Return the accelerations caused by the right-hand sides of selected constraint equations alone.
+    """Return the accelerations that the right-hand sides γ of selected constraint equations cause.
 
-    All forces and the right-hand sides γ of the other constraint equations are set to zero.
+    All forces, and the right-hand sides γ of all other constraint equations, are set to zero.
 
     Parameters
     ----------
@@ -59,7 +60,7 @@ def accelerations_by_rows(problem: InitialValueProblem, found: Evaluation, names
     found : Evaluation
         Evaluation at one state.
     names : collection of str
-        Names of the constraint equations whose right-hand sides γ act.
+        Names of the selected constraint equations.
 
     Returns
     -------
@@ -80,11 +81,12 @@ def joint_loads(
     *,
     links: Sequence[str] | None = None,
 ) -> dict[str, Array]:
-    """Return the joint reactions: wrenches that joints transmit to the links' subtrees.
+    """Return the joint reactions: the wrench that each joint transmits to the subtree of its link.
 
     A reaction has the components fx fy fz nx ny nz, N and N·m. Reference point and axes are those of
-    the link's frame, which moves with the link. It includes the forces of the joint's springs, dampers,
-    drive and friction. The drives exert the efforts that the programmed constraints require.
+    the link's frame, which moves with the link. The reaction includes the forces of the joint's
+    springs, dampers, drive and friction. A drive exerts the effort that the programmed constraints
+    require.
 
     Parameters
     ----------
@@ -121,11 +123,12 @@ def closure_wrenches(
     qd: ArrayLike,
     z: ArrayLike | None = None,
 ) -> dict[str, Array]:
-    """Return the wrench of each closure on the body of its frame b, shape (6,), by closure.
+    """Return the wrench that each loop closure exerts on the body of frame b, shape (6,), by closure.
 
-    The wrench is that of the constraint or of the spring-damper: fx fy fz nx ny nz, N and N·m, about
-    the origin of frame b, in world axes. The body of frame a carries the opposite wrench. With `axes =
-    "world"`, the spring forces act at different points, the origins of frames a and b.
+    The components are fx fy fz nx ny nz, N and N·m, about the origin of frame b, in world axes. The
+    constraint or the spring-damper of the closure exerts the wrench. The body of frame a carries the
+    opposite wrench. With `axes = "world"`, the spring force on each body acts at the origin of this
+    body's own frame, a or b.
 
     Parameters
     ----------

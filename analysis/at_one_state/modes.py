@@ -1,8 +1,8 @@
 """Modes: eigenvalues of the equations of motion, linearised as a first-order system at one state.
 
-The state is x = (q, q̇, z), or x = (q, q̇_i, z) with `gpme_reduced`. The matrix A in ẋ(x + δ) ≈ ẋ(x) +
-A δ comes from central differences of the reference equations, constraint stabilisation included. Its
-eigenvalues are therefore those that an integrator encounters.
+The state is x = (q, q̇, z), or x = (q, q̇_i, z) with `gpme_reduced`. Central differences of ẋ(x)
+give the matrix A in ẋ(x + δ) ≈ ẋ(x) + A δ. The equations include the Baumgarte stabilisation of the
+constraints, because an integrator solves these equations.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from ...reference.solve.model import ReferenceModel
 from ...reference.solve.solver import InitialValueProblem
 
 _DIFFERENCE = 1e-6  # increment of state variables for central differences, SI units
-_ROUNDING = 1e-6  # largest error of Re λ or Im λ due to finite differences, relative to |λ|
-_RIGID = 1e-6  # largest |λ| of a rigid-body mode, relative to the largest |λ| of all modes
-_UNCERTAIN = 1e-9  # error of the finite differences, relative to the largest entry of A
-_VIOLATING = 0.3  # if the constraint-violating share of a mode exceeds this, the mode violates constraints
-_RK4_RADIUS = 2.6156  # radius of the largest half disc with Re z ≤ 0 in the stability region of RK4
+_ROUNDING = 1e-6  # real or imaginary parts smaller than this times |λ| are rounding error
+_RIGID = 1e-6  # a mode is a rigid-body mode if |λ| is below this fraction of the largest |λ|
+_UNCERTAIN = 1e-9  # assumed error of the finite differences, relative to the largest entry of A
+_VIOLATING = 0.3  # a mode violates constraints if more than this fraction of its motion violates them
+_RK4_RADIUS = 2.6156  # largest r for which RK4 is stable for all z with |z| ≤ r and Re z ≤ 0
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,10 @@ class LinearisedMode:
     coordinate : str
         Name of the coordinate with the largest share of the mode's kinetic energy.
     violating : bool
-        Whether the mode violates the constraints; such a mode comes from Baumgarte stabilisation.
+        Whether the mode violates the constraints. Baumgarte stabilisation adds such modes.
     rigid_body : bool
-        Whether no force resists the motion: |λ| is rounding error, or less than 10⁻⁶ of the largest |λ|.
+        Whether no force resists the motion: |λ| is zero up to rounding, or less than 10⁻⁶ of the
+        largest |λ|.
     """
 
     eigenvalue: complex
@@ -67,8 +68,9 @@ class LinearisedMode:
 
     @property
     def longest_rk4_step(self) -> float:
-        """Largest stable step size of the classical Runge-Kutta method for this mode if it decays,
-        s.
+        """Largest step size, s, for which the classical Runge-Kutta method is stable for this mode.
+
+        The mode must decay.
         """
         size = abs(self.eigenvalue)
         return _RK4_RADIUS / size if size else math.inf
@@ -82,7 +84,7 @@ def modes(problem: InitialValueProblem) -> tuple[LinearisedMode, ...]:
     Parameters
     ----------
     problem : InitialValueProblem
-        Equations, linearised at their initial state.
+        Equations, which are linearised at the initial state.
 
     Raises
     ------
@@ -115,9 +117,9 @@ def _rigid(A: Array, values: NDArray[np.complex128], alike: Array) -> NDArray[np
     values : ndarray, shape (size,)
         Eigenvalues.
     alike : ndarray, shape (size,)
-        Products |yᴴx| of unit left and right eigenvectors, the reciprocal condition numbers of the
-        eigenvalues. The double zero eigenvalue of a free motion has a large condition number, which
-        amplifies the errors of finite differences in A.
+        Products |yᴴx| of unit left and right eigenvectors. They are the reciprocal condition numbers of
+        the eigenvalues. The double zero eigenvalue of a free motion is ill-conditioned, so errors of A
+        change it strongly.
     """
     sizes = np.abs(values)
     error = _UNCERTAIN * max(1.0, float(np.abs(A).max(initial=0.0)))
@@ -126,7 +128,6 @@ def _rigid(A: Array, values: NDArray[np.complex128], alike: Array) -> NDArray[np
 
 
 def _linearised(motion: FormulatedModel, x: Array) -> Array:
-    """Return the state matrix A, shape (size, size), at state x, shape (size,)."""
     rate = motion.rate(Events(motion).segment(0.0, x, 0.0))
     shifts = _DIFFERENCE * np.eye(len(x))
     columns = [(rate(0.0, x + shift) - rate(0.0, x - shift)) / (2 * _DIFFERENCE) for shift in shifts]
@@ -142,7 +143,7 @@ def _mode(
     rigid_body: bool,
 ) -> LinearisedMode:
     n = model.mechanism.n
-    # A mode has δq̇ = λ δq. The larger part is used, because δq̇ is only rounding error for λ ≈ 0.
+    # A mode has δq̇ = λ δq. If λ ≈ 0, δq̇ is only rounding error, therefore the larger one is used.
     motion = weights * max(vector[:n], value * vector[:n], key=np.linalg.norm)
     size = np.linalg.norm(motion)
     parts = [0.0 if abs(part) <= _ROUNDING * abs(value) else part for part in (value.real, value.imag)]

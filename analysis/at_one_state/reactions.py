@@ -1,9 +1,9 @@
 """Uniqueness of joint reactions in rigid-body models (Wojtyra and Frączek 2013, sections 3 and 4.2).
 
 With redundant constraints, the multipliers λ are determined only up to the null space of Cᵀ. The
-last p columns of Q in the decomposition C E = Q R span this null space. The reaction of a kinematic
-pair X is unique if B_X = C_Xᵀ Q_X is zero (equations 21 to 27). The matrices C_X and Q_X contain
-the rows of the pair in C and in these columns.
+last p columns of Q in the decomposition C E = Q R span this null space. The matrices C_X and Q_X
+contain the rows of a kinematic pair X in C and in these p columns. The reaction of the pair X is
+unique if C_Xᵀ Q_X is zero (equations 21 to 27).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ...reference.solve.solver import InitialValueProblem
 from ..start.absolute import Pair, pairs
 from ..start.planar import in_plane
 
-# Largest reaction component that is treated as zero, for unit multipliers in the null space of Cᵀ.
+# Components below this limit are zero. The multipliers are unit vectors of the null space of Cᵀ.
 _ZERO = 1e-7
 
 
@@ -39,7 +39,7 @@ class Verdict:
     unique : bool
         Whether the whole reaction is unique.
     components : dict
-        Whether each component that the pair transmits is unique, by component.
+        Whether each transmitted component of the reaction is unique, by name such as `fx`.
     """
 
     name: str
@@ -62,7 +62,7 @@ class Reactions:
     columns
         Number of columns of C.
     rank
-        Numerical rank of C, with the singular values that decide the rank.
+        Numerical rank of C, with the smallest nonzero and the largest zero singular value.
     holonomic
         Rank of the rows of position constraints.
     nonholonomic
@@ -74,7 +74,7 @@ class Reactions:
     redundant_rows
         Groups of linearly dependent constraint equations of the description, by name.
     elsewhere
-        Rank of C in another configuration that the constraints admit.
+        Rank of C in a second configuration that fulfils the constraints.
 
     Examples
     --------
@@ -98,7 +98,7 @@ class Reactions:
 
     @property
     def singular(self) -> bool:
-        """Whether the initial configuration is singular: the rank differs in another configuration."""
+        """Whether the initial configuration is singular: the rank is different in a second configuration."""
         return self.elsewhere != self.rank.rank
 
     @property
@@ -115,13 +115,15 @@ class Reactions:
 def reactions(problem: InitialValueProblem) -> Reactions:
     """Determine which joint reactions are unique in the initial state.
 
-    The initial state is first projected onto the position constraints. If a second configuration has
-    the same rank, a reaction or component must be unique in both configurations.
+    The initial state is first projected onto the position constraints. A second configuration is then
+    analysed. If it has the same rank, only those reactions and components are unique that are unique in
+    both configurations.
 
     Raises
     ------
     SolveError
-        If QR decomposition and singular values disagree, because the rank is ill-conditioned.
+        If QR decomposition and singular values give different results, because the rank is
+        ill-conditioned.
     """
     model, given = problem.model, problem.initial_state
     state = Manifold(model, given).nearest(given).state
@@ -156,15 +158,12 @@ class _Analysis:
 
 
 def _both(here: Verdict, there: Verdict) -> Verdict:
-    """Return the uniqueness of a reaction in two configurations: a component must be unique in
-    both.
-    """
+    """Return the components that are unique in both of two configurations."""
     components = {key: unique and there.components.get(key, True) for key, unique in here.components.items()}
     return Verdict(here.name, here.kind, here.unique and there.unique, components)
 
 
 def _stacked(found: Sequence[Pair]) -> Array:
-    """Return the constraint Jacobian C of all pairs."""
     return np.vstack([pair.rows for pair in found]) if found else np.zeros((0, 0))
 
 
@@ -173,29 +172,19 @@ def _rank(found: Sequence[Pair]) -> Rank:
 
 
 def _idle_by_qr(C: Array, rank: Rank) -> Array:
-    """Return an orthonormal basis of the null space of Cᵀ, shape (m, p), by QR decomposition with
-    pivoting.
-    """
     return np.asarray(qr(C, pivoting=True)[0][:, rank.rank :]) if C.size else np.zeros((0, 0))
 
 
 def _idle_by_svd(C: Array, rank: Rank) -> Array:
-    """Return an orthonormal basis of the null space of Cᵀ, shape (m, p), by singular value
-    decomposition.
-    """
     return np.linalg.svd(C)[0][:, rank.rank :] if C.size else np.zeros((0, 0))
 
 
 def _verdicts(found: Sequence[Pair], idle: Array) -> tuple[Verdict, ...]:
-    """Return the uniqueness of each pair's reaction from a basis of the null space of Cᵀ, shape (m,
-    p).
-    """
     ends = np.cumsum([len(pair.rows) for pair in found])
     return tuple(_verdict(pair, idle[end - len(pair.rows) : end]) for pair, end in zip(found, ends, strict=True))
 
 
 def _verdict(pair: Pair, idle: Array) -> Verdict:
-    """Return the uniqueness of one pair's reaction from the pair's rows of the null space of Cᵀ."""
     unique = _vanishes(pair.rows.T @ idle)
     borne = [c for c in range(len(pair.components)) if not _vanishes(pair.wrenches[:, c])]
     sizes = np.linalg.norm(pair.wrenches, axis=0)
@@ -211,8 +200,8 @@ def _cross_check(by_qr: tuple[Verdict, ...], by_svd: tuple[Verdict, ...], rank: 
     differing = [a.name for a, b in zip(by_qr, by_svd, strict=True) if a != b]
     if differing:
         raise SolveError(
-            f"whether the reactions of {', '.join(differing)} are unique cannot be decided: QR decomposition"
-            f" and singular values disagree; {rank.smallest:.2g} counts as a nonzero singular value, but"
-            f" {rank.largest:.2g} as zero; change the dimensions, or the initial position, which is close to a"
-            " singular one"
+            f"cannot decide whether the reactions of {', '.join(differing)} are unique: QR decomposition and"
+            f" singular values give different results (smallest nonzero singular value {rank.smallest:.2g},"
+            f" largest one treated as zero {rank.largest:.2g}); the initial position is close to a singular"
+            " one; change it or the dimensions"
         )

@@ -1,10 +1,10 @@
 """Constraint Jacobian in absolute coordinates, six per body.
 
 The formulation follows Wojtyra and Frączek 2013, sections 2.1 and 3. The absolute velocities of a
-body are the velocity v and the angular velocity ω of its frame. In each Jacobian row, the
+body are the velocity v and the angular velocity ω of the body's frame. In each Jacobian row, the
 coefficients of v and ω are the force and moment that a unit multiplier exerts on the body. The
-coefficients of ω are divided by the mechanism's extent, so that all coefficients are comparable.
-The constraint equations of a tree joint follow from the wrenches that do no work in the joint's
+coefficients of ω are divided by the mechanism's extent, so that all coefficients are comparable. A
+tree joint has one constraint equation for each independent wrench that does no work in the joint's
 motions.
 """
 
@@ -29,7 +29,7 @@ _RANK = 1e-9  # largest relative singular value of a joint's twists that is trea
 
 @dataclass(frozen=True)
 class Pair:
-    """Kinematic pair or other constraint with k constraint equations.
+    """Kinematic pair, or another constraint, with k constraint equations.
 
     Parameters
     ----------
@@ -42,10 +42,11 @@ class Pair:
     rows : ndarray, shape (k, 6·bodies)
         Jacobian with respect to v and ω of each body, world axes.
     wrenches : ndarray, shape (k, c)
-        Force and moment components that each equation transmits for a unit multiplier.
+        Force and moment components, in the order of `components`, that a unit multiplier of each
+        equation exerts.
     components : tuple of str
-        Names of the c components: fx fy fz nx ny nz, about the origin and in the axes of the joint's
-        frame. A scalar constraint has one component.
+        Names of the c components. A joint has fx fy fz nx ny nz, about the origin and in the axes of
+        the joint's frame. A scalar constraint has a single component.
     """
 
     name: str
@@ -56,7 +57,7 @@ class Pair:
     components: tuple[str, ...]
 
     def scaled(self) -> Pair:
-        """Return the pair with constraint Jacobian rows of length 1, and wrenches scaled by the same factors.
+        """Return the pair with Jacobian rows of length 1, and with wrenches divided by the original lengths.
 
         Rows that are zero up to rounding become exactly zero.
         """
@@ -69,8 +70,8 @@ def pairs(model: ReferenceModel, state: KinematicState) -> list[Pair]:
     """Return all kinematic pairs of a mechanism.
 
     The list contains joints (named by their links), closures, programmed constraints and knife edges.
-    Spring-damper closures and flexible supports of a base impose no constraints; drives act through the
-    programmed constraints only.
+    Spring-damper closures, flexible supports of a base, and drives are not included, because they
+    impose no constraints.
     """
     absolute = _Absolute(model, state)
     found = [*absolute.joints(), *absolute.closures(), *absolute.programmed(), *absolute.nonholonomic()]
@@ -102,9 +103,7 @@ class _Absolute:
                 yield Pair(name, "joint", 0, self._columns(self._between(b, unscaled)), unscaled, COMPONENTS)
 
     def closures(self) -> Iterator[Pair]:
-        """Yield the cut joints, with reaction components about the origin of frame b in the axes of
-        frame a.
-        """
+        """Yield the cut joints; reaction components are about the origin of frame b in the axes of frame a."""
         posture = self._state.posture
         for closure in self._mechanism.closures:
             if not closure.rows:
@@ -130,8 +129,9 @@ class _Absolute:
             yield Pair(name, "nonholonomic", 1, self._columns(wrench[None]), np.ones((1, 1)), ("force",))
 
     def _motion(self, b: int) -> Array:
-        """Return the joint twists (v, ω·extent) of a body relative to its parent, in body axes,
-        shape (k, 6).
+        """Return the joint's twists (v, ω·extent) of a body relative to the parent body, in body axes.
+
+        Each of the k rows is the twist for a unit rate of one coordinate; shape (k, 6).
         """
         S = self._state.posture.S.reshape(-1, 4, 4)[list(self._mechanism.bodies[b].coordinates)]
         R, p = self._frames[b + 1, :3, :3], self._frames[b + 1, :3, 3]
@@ -140,14 +140,14 @@ class _Absolute:
         return np.hstack([moving @ R, self._extent * turning @ R])
 
     def _between(self, b: int, local: Array) -> Array:
-        """Return wrenches on body b and the opposite wrenches on its parent, about the world origin.
+        """Return wrenches on body b, with the opposite wrenches on the parent body, about the world origin.
 
         Parameters
         ----------
         b : int
             Index of the body.
         local : ndarray, shape (k, 6)
-            Wrenches about the body's origin in body axes.
+            Wrenches on body b about the body's origin in body axes.
 
         Returns
         -------
@@ -166,10 +166,12 @@ class _Absolute:
     def _by_quantity(self) -> Array:
         """Return the wrenches whose power is the rate of each kinematic quantity, shape (quantities, B, 6).
 
-        A point coordinate corresponds to a force along the axis at the point. A direction cosine
-        corresponds to a moment, because (ω × a)·e = (a × e)·ω. A joint coordinate corresponds to the effort
-        that does no work in the joint's other motions. A length corresponds to forces that increase the
-        length. All moments are about the datum point that the frames refer to.
+        - Point coordinate: a unit force at the point along the axis.
+        - Direction cosine a·e: the moment a × e, because (ω × a)·e = (a × e)·ω.
+        - Joint coordinate: the effort that does no work in the other motions of the joint.
+        - Length: two opposite forces that increase the length.
+
+        The reference point of all moments is the point that the stored frames refer to.
         """
         quantities, slots = self._model.quantities, len(self._frames)
         found = np.zeros((len(self._state.x), slots, 6))
@@ -191,26 +193,23 @@ class _Absolute:
         return found
 
     def _columns(self, wrenches: Array) -> Array:
-        """Return Jacobian rows, shape (k, 6·bodies), from wrenches about the coordinate origin,
-        shape (k, B, 6).
-        """
+        """Return Jacobian rows, shape (k, 6·bodies), from wrenches about the world origin, shape (k, B, 6)."""
         at = self._frames[1:, :3, 3]
         own: Array = _about(wrenches[:, 1:], at) / np.repeat([1.0, self._extent], 3)
         return own.reshape(len(wrenches), -1)
 
 
 def _about(wrenches: Array, at: Array) -> Array:
-    """Transfer wrenches about the world origin, shape (…, 6), to other reference points, shape (…,
-    3).
-    """
+    """Transfer wrenches, shape (…, 6), from the world origin to the reference points `at`, shape (…, 3)."""
     force: Array = wrenches[..., :3]
     moment: Array = wrenches[..., 3:] - np.cross(at, force)
     return np.concatenate([force, moment], axis=-1)
 
 
 def _complement(motions: Array) -> Array:
-    """Return an orthonormal basis of the wrenches that do no work in the given motions, shape (6 −
-    rank, 6).
+    """Return an orthonormal basis of the wrenches that do no work in the given twists.
+
+    The shape is (6 − rank, 6).
     """
     _, values, directions = np.linalg.svd(motions)
     rank = int(np.count_nonzero(values > _RANK * values.max(initial=0.0)))

@@ -1,7 +1,8 @@
 """Assembly: closing the kinematic loops by the smallest change of the described joint positions.
 
 Only joints move. The base, elastic coordinates and joints of links in `statics.locked` keep their
-positions. The smallest change minimises Σ (ℓ Δangle)² + Σ (Δlength)² with the mechanism's extent ℓ.
+positions. The smallest change minimises Σ (ℓ Δangle)² + Σ (Δlength)², where ℓ is the extent of the
+mechanism.
 """
 
 from __future__ import annotations
@@ -20,14 +21,15 @@ from ...reference.kinematics.extent import units_of_change
 from ...reference.kinematics.kinematics import Kinematics, Posture
 from .turned import Turns, turn
 
-_STAYING = {"base": "the base", "elastic": "beams"}  # in messages, parts that assembly does not move
+_STAYING = {"base": "the base", "elastic": "beams"}  # words for the coordinates that must not change
 
 
 def assemble(mechanism: Mechanism, q: Array, mobile: Array | None = None) -> Array:
-    """Return the closest positions that close all loops, shape (n,), rad or m.
+    """Return the positions closest to q that close all loops, shape (n,), rad or m.
 
-    The orientation error of a rigid closure is measured by the rotation between its frames. Conditions
-    on direction cosines would also be fulfilled for rotations by 120° and 180°.
+    The orientation error of a rigid closure is the rotation between frames a and b. Direction cosines
+    are not used, because some relative rotations by 120° and 180° also fulfil the conditions on
+    direction cosines.
 
     Parameters
     ----------
@@ -52,9 +54,8 @@ def assemble(mechanism: Mechanism, q: Array, mobile: Array | None = None) -> Arr
 def _nearest(loops: _Loops, q: Array) -> Array:
     """Return the positions near q, shape (n,), that minimise the closure residuals.
 
-    The iteration takes minimum-norm Newton steps, damped if the residual would grow
-    (Levenberg-Marquardt). The steps are orthogonal to motions that keep the loops closed. Redundant
-    closure conditions are admissible.
+    The iteration takes minimum-norm Newton steps. If a step would increase the residual, the step is
+    damped (Levenberg-Marquardt). Closure conditions may be redundant.
     """
     values, C = loops.rows(q)
     gap, damping = float(np.linalg.norm(values)), 0.0
@@ -74,20 +75,18 @@ def _nearest(loops: _Loops, q: Array) -> Array:
 
 
 def moving(mechanism: Mechanism) -> Array:
-    """Return a mask of the coordinates that loop closure may adjust, shape (n,): 1 if adjustable, 0
-    otherwise.
-    """
+    """Return 1 for each coordinate that may change to close the loops, 0 for all others, shape (n,)."""
     locked = mechanism.chain.statics.locked or ()
     return np.array([float(c.role == "joint" and c.owner not in locked) for c in mechanism.coordinates])
 
 
 def smallest_change(scale: Array, C: Array, gap: Array, damping: float = 0.0) -> Array:
-    """Return the solution x of C x = gap with least norm |x/scale|, in the least-squares sense, shape (n,).
+    """Return the least-squares solution x of C x = gap with the least norm |x/scale|, shape (n,).
 
     Parameters
     ----------
     scale : ndarray, shape (n,)
-        Weights of the unknowns; an unknown with weight 0 stays 0.
+        Comparable changes of the unknowns; an unknown with scale 0 stays 0.
     C : ndarray, shape (m, n)
         Jacobian, whose rows may be linearly dependent.
     gap : ndarray, shape (m,)
@@ -104,16 +103,14 @@ def smallest_change(scale: Array, C: Array, gap: Array, damping: float = 0.0) ->
 
 
 def unlocking(mechanism: Mechanism) -> str:
-    """Return advice for error messages to unlock the links in `statics.locked`; empty without
-    locked links.
-    """
+    """Return the advice to unlock the links in `statics.locked`; empty if there are none."""
     locked = ", ".join(mechanism.chain.statics.locked or ())
     return f", or unlock {locked} in [statics]" if locked else ""
 
 
 @dataclass(frozen=True)
 class _Gap:
-    """Gap between the frames of a closure: length, m, and angle, rad, or their rates."""
+    """Gap between the two frames of a closure: distance, m, and angle, rad; or the rates of both."""
 
     closure: LoopClosure
     length: float
@@ -125,7 +122,7 @@ class _Gap:
 
 
 class _Loops:
-    """Closure conditions of all loops in m; angular conditions are multiplied by the mechanism's extent.
+    """Closure conditions of all loops, m; angles are multiplied by the mechanism's extent.
 
     Attributes
     ----------
@@ -134,7 +131,7 @@ class _Loops:
     unit : ndarray, shape (n,)
         Change of each coordinate that is comparable to a displacement of 1 m: 1/extent rad, or 1 m.
     scale : ndarray, shape (n,)
-        Same as `unit`, but 0 for coordinates that do not move.
+        Equal to `unit`, but 0 for coordinates that must not change.
     """
 
     def __init__(self, mechanism: Mechanism, q: Array, mobile: Array) -> None:
@@ -150,9 +147,7 @@ class _Loops:
         self._is_turn = np.array([is_angle and holds for is_angle, holds in kinds], dtype=bool)
 
     def rows(self, q: Array) -> tuple[Array, Array]:
-        """Return the closure residuals, shape (m,), m, and their Jacobian, shape (m, n), at
-        positions q, shape (n,).
-        """
+        """Return closure residuals, shape (m,), m, and the Jacobian, shape (m, n), at positions q."""
         posture = self._kinematics(q, self._rest)
         rows, weight = self._conditions.rows(posture), np.where(self._is_angle, self.extent, 1.0)
         values, C, sizes = rows.Phi, rows.C, self._conditions.sizes(posture).C
@@ -185,7 +180,7 @@ class _Loops:
             raise SolveError(f"{'; '.join(open_ones)}; {advice}{unlocking(self._mechanism)}{self._staying()}")
 
     def _staying(self) -> str:
-        """Return a note for error messages on the coordinates that assembly does not move."""
+        """Return a note for error messages on the coordinates that must keep their described positions."""
         roles = {c.role for c in self._mechanism.coordinates}
         kinds = [words for role, words in _STAYING.items() if role in roles]
         return f" (the search does not move {' and '.join(kinds)})" if kinds else ""
@@ -195,7 +190,6 @@ class _Loops:
 
 
 def _gap(posture: Posture, closure: LoopClosure, values: Array) -> _Gap:
-    """Return the gap of a closure from the values of its conditions."""
     a, b = frame_pose(posture, closure.a), frame_pose(posture, closure.b)
     angles = np.array([value for value, c in zip(values, closure.conditions, strict=True) if c.unit == "rad"])
     sine = float(np.linalg.norm(angles))

@@ -1,9 +1,9 @@
-"""Mass distributions that make the equations of motion singular or ill-conditioned.
+"""Checks for mass distributions that make the equations of motion singular or ill-conditioned.
 
-A motion that moves no mass makes the mass matrix singular. The coordinates of a body that can
-rotate and translate refer to the origin of its frame. If the body's mass is far from this origin,
-two large terms nearly cancel in the angular acceleration: the inertia about the origin and the
-contribution of the translation. The cancellation loses significant digits.
+If a motion moves no mass, the mass matrix is singular. If the mass of a freely moving body is far
+from the origin of the body's frame, the angular acceleration is a small difference of two large
+terms: the inertia about the origin, and the effect of the translation. Significant digits are then
+lost.
 """
 
 from __future__ import annotations
@@ -21,19 +21,20 @@ from ...reference.kinematics.extent import units_of_change
 from ...reference.kinematics.kinematics import Kinematics
 from ...reference.solve.model import ReferenceModel, pseudo_inertia
 
-_LOST = 1e6  # if the cancellation ratio exceeds this, accelerations have fewer than nine reliable digits
+_LOST = 1e6  # above this ratio of a term to the difference, accelerations have fewer than nine reliable digits
 _MASSLESS = 1e-12  # largest inertia that is treated as zero, relative to the inertia of the subtree
 # Smallest radius of gyration that is assumed for a body, relative to the mechanism's extent.
 _POINT = 1e-8
-_TURNED = 1e-3  # largest |cosine| of the second Euler angle in gimbal lock
-_OFFSET, _VARIATION = 0.3, 0.1  # mean and variation of coordinate shifts to a general position, rad or m
-_INVOLVED = 0.1  # smallest amplitude of a coordinate that is part of a motion, relative to the largest
+_TURNED = 1e-3  # in gimbal lock, the |cosine| of the second Euler angle is less than this
+_OFFSET, _VARIATION = 0.3, 0.1  # shifts away from special positions: mean and amplitude, rad or m
+_INVOLVED = 0.1  # a coordinate is part of a motion if its share exceeds this fraction of the largest share
 
 
 def massless(model: ReferenceModel, q0: ArrayLike) -> list[Problem]:
     """Return a problem for each possible motion at the initial positions that moves no mass.
 
-    Motions of a joint in gimbal lock are ignored: two of its Euler angles rotate about the same axis.
+    Motions of a joint in gimbal lock are ignored. In gimbal lock, two Euler angles of the joint rotate
+    about the same axis, so opposite changes of these angles move nothing.
 
     Parameters
     ----------
@@ -49,14 +50,12 @@ def massless(model: ReferenceModel, q0: ArrayLike) -> list[Problem]:
 
 
 def elsewhere(q: Array) -> Array:
-    """Return shifted coordinates, shape (n,), in a general position without accidental alignments."""
+    """Return coordinates, shape (n,), shifted by different amounts, so that no axes are aligned by chance."""
     return np.asarray(q + _OFFSET + _VARIATION * np.sin(np.arange(len(q)) + 1.0))
 
 
 def _unresisted(model: ReferenceModel, q: Array) -> list[list[int]]:
-    """Return groups of coordinates whose motion moves no mass: single coordinates, and
-    combinations.
-    """
+    """Return groups of coordinates that can change, alone or together, without moving mass."""
     mechanism = model.mechanism
     posture = model.state(0.0, q, np.zeros_like(q)).posture
     frames = posture.T.transpose(1, 0, 2)[1:]
@@ -72,7 +71,9 @@ def _unresisted(model: ReferenceModel, q: Array) -> list[list[int]]:
 
 
 def _resistance(mechanism: Mechanism, frames: Array, k: int, point: float) -> float:
-    """Return the largest inertia that a coordinate could move if its axis were elsewhere, kg or kg·m².
+    """Return an upper bound of the inertia that a coordinate moves, kg or kg·m².
+
+    The bound holds for any direction of the axis of the coordinate.
 
     Parameters
     ----------
@@ -92,9 +93,9 @@ def _resistance(mechanism: Mechanism, frames: Array, k: int, point: float) -> fl
 
 
 def _aligned(mechanism: Mechanism, q: Array, moving: Sequence[int]) -> bool:
-    """Whether given coordinates are Euler angles of a joint in gimbal lock, whose second angle is ±π/2.
+    """Whether coordinates are Euler angles of a joint in gimbal lock.
 
-    The first and third angles then rotate about the same axis.
+    In gimbal lock, the second angle is ±π/2, and the first and third angle rotate about the same axis.
     """
     owners = {mechanism.coordinates[k].owner for k in moving}
     thetas = [k for k, c in enumerate(mechanism.coordinates) if {c.owner} == owners and c.key.endswith("theta")]
@@ -120,9 +121,10 @@ def _massless(mechanism: Mechanism, moving: Sequence[int], always: bool) -> Prob
 
 
 def far_masses(mechanism: Mechanism, q0: ArrayLike) -> list[Problem]:
-    """Return problems for freely moving bodies whose mass is too far from their frames.
+    """Return a problem for each freely moving body whose mass is too far from the origin of its frame.
 
-    The check covers bodies whose joints can rotate and translate, with the masses of their subtrees.
+    Freely moving means that the joint can both rotate and translate. The mass of the body includes all
+    descendant bodies.
 
     Parameters
     ----------
@@ -160,8 +162,9 @@ def _far(mechanism: Mechanism, frames: Array, b: int, body: Body) -> Iterator[Pr
 
 
 def _carried(mechanism: Mechanism, frames: Array, root: int) -> Array:
-    """Return the pseudo-inertia matrix of a subtree in the frame of its root body, shape (4, 4);
-    kg, kg·m, kg·m².
+    """Return the pseudo-inertia matrix of a subtree in the frame of body `root`, shape (4, 4).
+
+    The units are kg, kg·m and kg·m².
     """
     own = np.linalg.inv(frames[root])
     total, carried = np.zeros((4, 4)), {root}
@@ -176,9 +179,7 @@ def _carried(mechanism: Mechanism, frames: Array, root: int) -> Array:
 
 
 def _axes(mechanism: Mechanism, body: Body, kind: str) -> Array:
-    """Return orthonormal directions of a joint's rotations or translations at zero coordinates,
-    shape (k, 3).
-    """
+    """Return an orthonormal basis of the axes of a joint's rotations or translations, shape (k, 3)."""
     own = [mechanism.coordinates[k] for k in body.coordinates]
     return np.asarray(orth(np.array([c.axis for c in own if c.motion.kind == kind], dtype=float).T).T)
 
@@ -187,11 +188,10 @@ def _largest_ratio(whole: Array, left: Array) -> float:
     """Return the largest value of xᵀAx / xᵀBx for the symmetric matrices A = `whole` and B = `left`."""
     try:
         return float(eigh(whole, left, eigvals_only=True)[-1])
-    except np.linalg.LinAlgError:  # the second matrix is singular up to rounding
+    except np.linalg.LinAlgError:  # the matrix `left` is singular up to rounding
         return np.inf if np.linalg.eigvalsh(whole)[0] > 0 else 0.0
 
 
 def _table(mechanism: Mechanism, body: Body) -> str:
-    """Return the key of a body's table in the description."""
     names = [link.name for link in mechanism.chain.links]
     return "base" if body.link == "base" else f"links[{names.index(body.link)}]"

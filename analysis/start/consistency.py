@@ -1,6 +1,4 @@
-"""Notes on deviations of the initial state from the description: changed values and unreachable
-constraints.
-"""
+"""Notes on initial values that were changed, and on constraints that cannot be fulfilled."""
 
 from __future__ import annotations
 
@@ -16,13 +14,13 @@ from ...reference.solve.solver import InitialValueProblem
 from .assembly import assemble
 from .statics import described_state
 
-_FAR = 0.1  # smallest reported change of an initial position, rad or relative to the extent
-_ROUNDING = 1e-12  # largest new value that is treated as rounding error, relative to the old value
-_CHANGED = 1e-6  # smallest reported change of an initial velocity, relative to the largest velocity
+_FAR = 0.1  # a change of an initial position is reported above this, rad or relative to the extent
+_ROUNDING = 1e-12  # new values below this fraction of the old value are replaced by zero
+_CHANGED = 1e-6  # a changed initial velocity is reported above this fraction of the largest one
 
 
 def start_notes(problem: InitialValueProblem) -> list[str]:
-    """Return notes on changed initial values, and on constraints that cannot be fulfilled nearby.
+    """Return notes on initial values that were changed, and on constraints that cannot be fulfilled.
 
     Parameters
     ----------
@@ -68,7 +66,7 @@ def _changes(mechanism: Mechanism, which: list[int], before: Array, after: Array
 
 
 def _plain(before: float, after: float) -> float:
-    """Return the new value, or 0 if it is rounding error."""
+    """Return the value `after`, or 0 if it is only rounding error relative to `before`."""
     return after if abs(after) > _ROUNDING * abs(before) else 0.0
 
 

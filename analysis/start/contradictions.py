@@ -1,10 +1,9 @@
 """Detection of redundant constraints that contradict the independent ones.
 
-A constraint that was omitted as redundant is fulfilled only if it is consistent with the
-independent constraints. The residual is therefore checked at states that fulfil the independent
-constraints. These states are the state at t = 0, states near the initial position, and states along
-a slow motion over time. The nearby states are necessary, because constraints may be linearly
-dependent in the initial position only.
+Constraints are called redundant if they are linearly dependent at t = 0. Such constraints are
+omitted from the equations of motion, but may contradict the remaining ones elsewhere. Their
+residuals are therefore checked at t = 0, at positions near the initial position, and along a slow
+motion over time. All these states fulfil the independent constraints.
 """
 
 from __future__ import annotations
@@ -26,10 +25,10 @@ from ...reference.solve.manifold import Manifold
 from ...reference.solve.model import ReferenceModel
 from .left_out import LeftOut, Opening
 
-_STEPS = 40  # number of equal time intervals of the run; constraints are checked after each interval
-_HALVINGS = 3  # maximum number of bisections of a time step that fails
-_RANK = 1e-8  # largest relative singular value that is treated as zero
-_ASIDE = 0.1  # distance between initial and nearby states, rad or relative to the extent
+_STEPS = 40  # constraints are checked at the end of this many equal time intervals
+_HALVINGS = 3  # a time step that fails is halved at most this many times
+_RANK = 1e-8  # singular values below this fraction of the largest one count as zero
+_ASIDE = 0.1  # distance of the nearby states from the initial position, rad or relative to the extent
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ class SingularStart:
     Parameters
     ----------
     opened : Opening or None
-        Redundant constraints that are violated nearby.
+        Redundant constraints that positions near the initial position violate; None without violation.
     here, rank : int
         Rank of all constraints in the initial position (`here`) and at nearby positions (`rank`).
     """
@@ -50,9 +49,7 @@ class SingularStart:
 
 
 class ManifoldWalk:
-    """Sequence of states that fulfil the independent constraints, with checks of the redundant
-    ones.
-    """
+    """States that fulfil the independent constraints, with checks of the redundant constraints."""
 
     def __init__(self, model: ReferenceModel, start: KinematicState, choice: RowChoice) -> None:
         nearest = Manifold(model, start).nearest(start)
@@ -65,8 +62,8 @@ class ManifoldWalk:
     def contradiction(self) -> Opening | None:
         """Return the first contradiction between constraints from t = 0 on, or None.
 
-        The search ends without a contradiction if the independent constraints reach a limit of the
-        joints' motion.
+        If the independent constraints cannot be fulfilled beyond some time, the search ends at that time,
+        because the motion has reached a limit.
         """
         found = self._fulfilled(self._start)
         for t in self._times():
@@ -76,10 +73,10 @@ class ManifoldWalk:
         return found if isinstance(found, Opening) else None
 
     def singular(self) -> SingularStart | None:
-        """Return the initial position with its ranks if the position is singular, otherwise None.
+        """Return the initial position with the ranks of the constraints if it is singular, otherwise None.
 
-        The position is singular if the constraints have a higher rank nearby, or if constraints that were
-        omitted as redundant are violated nearby.
+        The position is singular in two cases: the constraints have a higher rank at nearby positions, or
+        nearby positions violate constraints that are redundant in the initial position.
         """
         for beside in self._beside(self._manifold.nearest(self._start).state):
             rank, opened = _rank(self._model, beside), self.left.opened_at(0, beside, beside.qd)
@@ -90,7 +87,7 @@ class ManifoldWalk:
     def _implied_by_rates(self) -> list[int]:
         """Return the position constraints that are redundant only because of velocity constraints.
 
-        The independent position constraints alone do not imply these constraints.
+        Among the position constraints alone, these constraints would not be redundant.
         """
         orders, C = self._model.constraints.orders, _comparable(self._model, self._start)
         own = [k for k in self.left.active if orders[k] == 0]
@@ -98,8 +95,9 @@ class ManifoldWalk:
         return [k for k in self.left.rows if orders[k] == 0 and rank_of(C[[*own, k]]).rank > rank]
 
     def _times(self) -> list[float]:
-        """Return the times at which constraints are checked, s, with one time between any two
-        switching times.
+        """Return the times at which constraints are checked, s; empty if no constraint depends on time.
+
+        The list contains equidistant times, and one time in each interval between two switching times.
         """
         if not _runs_by_time(self._model.mechanism):
             return []
@@ -112,12 +110,12 @@ class ManifoldWalk:
         """Return the state at time t, s, that fulfils the independent constraints.
 
         The given state is extrapolated to time t and projected onto the constraints. If the projection
-        fails, intermediate times are tried.
+        fails, the interval is halved up to `halvings` times.
 
         Returns
         -------
         KinematicState, Opening or None
-            The state; a contradiction that was found there; or None if the projection fails.
+            The state, or the redundant constraints that the state violates; None if the projection fails.
         """
         found = self._fulfilled(self._model.state(t, state.q + (t - state.t) * state.qd, state.qd, lag=state.lag))
         if found is not None or not halvings:
@@ -131,7 +129,7 @@ class ManifoldWalk:
         Returns
         -------
         KinematicState, Opening or None
-            The state; the violated redundant constraints at the state; or None if no such state is found.
+            The state, or the redundant constraints that the state violates; None if no state is found.
         """
         nearest = self._manifold.nearest(near)
         if not nearest.fulfilled:
@@ -147,9 +145,7 @@ class ManifoldWalk:
         return next((found for found in opened if found), state)
 
     def _beside(self, start: KinematicState) -> Iterator[KinematicState]:
-        """Yield states near the initial position, in admissible directions, that fulfil the
-        independent constraints.
-        """
+        """Yield states near the initial position that fulfil the independent constraints."""
         C = self._model.constraints(start).C[self._manifold.rows] * self._manifold.unit
         allowed = null_space(C, rcond=_RANK) if len(C) else np.eye(len(start.q))
         if not allowed.shape[1]:
@@ -175,7 +171,6 @@ def _comparable(model: ReferenceModel, state: KinematicState) -> Array:
 
 
 def _runs_by_time(mechanism: Mechanism) -> bool:
-    """Whether a programmed constraint depends on time."""
     return any(
         entry.expression is None or "t" in expressions.names(entry.expression) for entry in mechanism.programmed
     )

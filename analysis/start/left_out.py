@@ -1,9 +1,8 @@
 """Residuals of redundant constraints, which are not part of the equations of motion.
 
-Each constraint is checked at its own level: Φ for position constraints, Φ̇ for velocity
-constraints, and C q̈ − γ for acceleration constraints. If independent constraints are violated, by
-intention at t = 0 or by drift, the constraints that they imply are violated as well. This
-contribution is subtracted from each residual.
+Position constraints are checked by Φ, velocity constraints by Φ̇, and acceleration constraints by C
+q̈ − γ. Independent constraints may be violated at t = 0 or by drift. Such a violation also appears
+in the redundant constraints. This contribution is subtracted from each residual.
 """
 
 from __future__ import annotations
@@ -17,11 +16,11 @@ from ...reference.constraints.choice import RowChoice
 from ...reference.kinematics.quantities import KinematicState
 from ...reference.solve.model import ReferenceModel
 
-# Independent constraints imply the redundant ones to first order only.
-# The limit of a redundant constraint's violation is this factor times an estimate of the second-order terms.
+# Small violations of independent constraints appear in redundant ones to first order, which is subtracted.
+# Second-order terms remain: a redundant constraint may be violated by this factor times their estimate.
 _CURVED = 10.0
-_NOISE = 1e-15  # smallest admissible violation of any constraint
-_TINY = 1e-300  # positive lower bound that avoids division by zero
+_NOISE = 1e-15  # violations below this are always admissible
+_TINY = 1e-300  # avoids division by zero
 WHAT = ("positions", "velocities", "accelerations")
 
 
@@ -34,8 +33,8 @@ class Opening:
     names : tuple of str
         Names of the constraint equations, worst first.
     residual : float
-        Violation of the first constraint, in the unit of the constraint, per s or per s² for rates or
-        accelerations.
+        Violation of the first constraint in `names`: in the unit of the constraint, for rates per s,
+        for accelerations per s².
     what : str
         Violated level, one of `WHAT`.
     t : float
@@ -74,15 +73,16 @@ class LeftOut:
         self.rows = [k for k in range(len(constraints.names)) if k not in choice.independent]
         self.names = tuple(constraints.names[k] for k in self.rows)
         self._constraints, self._unit = constraints, choice.unit
-        self._reach = choice.extent * choice.unit  # coordinate changes that are large for 1 s of motion
+        self._reach = choice.extent * choice.unit  # coordinate changes that are large within 1 s
         self._orders = constraints.orders[self.rows]
         self._open = float(model.mechanism.chain.simulation.violation)
 
     def residuals(self, state: KinematicState, qdd: Array | None = None) -> tuple[Array, Array]:
         """Return actual and admissible violations of the redundant constraints, shape (k,) each.
 
-        Contributions from violations of the independent constraints are subtracted. If all violations are
-        small enough, a lower bound of the admissible violations is returned, which is computed faster.
+        The actual violations do not include contributions from violations of the independent constraints.
+        If all actual violations are small, the second array contains lower bounds of the admissible
+        violations, because these bounds are faster to compute.
 
         Parameters
         ----------
@@ -119,7 +119,7 @@ class LeftOut:
         implied = self._shares(rows.C) @ values[self.active]
         found = np.abs(values[self.rows] - implied)
         enough = self._open * np.minimum(np.abs(rows.C[self.rows]) @ self._reach, 1.0)
-        if np.all(found <= enough):  # sufficient condition, whose evaluation is cheap
+        if np.all(found <= enough):  # sufficient condition, cheap to check
             return found, enough
         sizes = self._constraints.sizes(state)
         relative = np.abs(rows.Phi[self.active]) / np.maximum(sizes.Phi[self.active], _TINY)
@@ -131,14 +131,12 @@ class LeftOut:
             scale = scale + sizes.C @ np.abs(motion) + np.abs(values - rows.C @ motion)
             allowed = _CURVED * violated
         scale = scale[self.rows] + np.abs(implied)
-        # If the terms are smaller than 1, the limit is relative to their size; otherwise it is absolute.
+        # Limit relative to the terms if they are smaller than 1, otherwise absolute.
         small = np.maximum(self._open * np.minimum(scale, 1.0), _NOISE)
         return found, allowed * scale + small
 
     def _shares(self, C: Array) -> Array:
-        """Return the matrix A, shape (k, r), that expresses the redundant rows of C by the
-        independent rows.
-        """
+        """Return the matrix A, shape (k, r), with C[redundant rows] = A·C[independent rows]."""
         C = C * self._unit
         return np.asarray(np.linalg.lstsq(C[self.active].T, C[self.rows].T, rcond=None)[0].T, dtype=np.float64)
 

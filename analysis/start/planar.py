@@ -1,9 +1,13 @@
 """Detection of planar mechanisms, and reduction of their constraints to the plane.
 
-For a plane with normal N, three velocities of each body are in-plane: v perpendicular to N, and ω
-along N. The other three are out-of-plane. A mechanism is planar if two conditions are met. The
-constraints of each kinematic pair split into in-plane and out-of-plane ones. The out-of-plane
-constraints form a square, regular system. The in-plane constraints can then be analysed alone.
+For a plane with normal N, a body has three in-plane velocities: two components of v perpendicular
+to N, and ω along N. The other three are out-of-plane. A mechanism is planar if two conditions are
+met:
+
+- Each constraint of a kinematic pair restricts either in-plane or out-of-plane velocities.
+- The out-of-plane constraints form a square, regular system, so all out-of-plane velocities are zero.
+
+The in-plane constraints can then be analysed alone.
 """
 
 from __future__ import annotations
@@ -19,8 +23,8 @@ from ...reference.kinematics.quantities import KinematicState
 from ...reference.solve.model import ReferenceModel
 from .absolute import Pair
 
-_MIXED = 1e-9  # largest out-of-plane part of an in-plane constraint that counts as zero, relative to the row
-_TINY = 1e-300  # positive lower bound for the size of a kinematic pair without constraints
+_MIXED = 1e-9  # in-plane constraints may contain an out-of-plane part up to this fraction of the row
+_TINY = 1e-300  # avoids division by zero for a kinematic pair without constraints
 
 
 def in_plane(model: ReferenceModel, state: KinematicState, found: Sequence[Pair]) -> list[Pair] | None:
@@ -50,8 +54,12 @@ def _normals(model: ReferenceModel, state: KinematicState) -> Iterator[Array]:
 
 
 def _split(normal: Array) -> tuple[Array, Array]:
-    """Return bases of the in-plane and out-of-plane velocities of a body, shape (6, 3) each, for a
-    plane's normal.
+    """Return bases of a body's in-plane and out-of-plane velocities, shape (6, 3) each.
+
+    Parameters
+    ----------
+    normal : ndarray, shape (3,)
+        Normal of the plane, of any length.
     """
     N = normal / np.linalg.norm(normal)
     plane, zero = np.linalg.svd(N[None])[2][1:].T, np.zeros((3, 1))
@@ -62,14 +70,16 @@ def _split(normal: Array) -> tuple[Array, Array]:
 
 
 def _part(pair: Pair, kept: Array, vanishing: Array) -> Pair:
-    """Return the combinations of a pair's constraints that involve only selected velocities.
+    """Return the linear combinations of a pair's constraints that contain only selected velocities.
 
     Parameters
     ----------
     pair : Pair
         Kinematic pair.
-    kept, vanishing : ndarray, shape (6, 3)
-        Bases of the velocities that may occur in the combinations, and of those that must not.
+    kept : ndarray, shape (6, 3)
+        Basis of the velocities that may occur in the combinations.
+    vanishing : ndarray, shape (6, 3)
+        Basis of the velocities that must not occur.
     """
     by_body = pair.rows.reshape(len(pair.rows), -1, 6)
     gone = (by_body @ vanishing).reshape(len(pair.rows), -1)
@@ -81,6 +91,5 @@ def _part(pair: Pair, kept: Array, vanishing: Array) -> Pair:
 
 
 def _regular(outside: Sequence[Pair], bodies: int) -> bool:
-    """Whether the out-of-plane constraints form a square, regular system."""
     rows = sum(len(pair.rows) for pair in outside)
     return rows == 3 * bodies and rank_of(scaled(np.vstack([pair.rows for pair in outside]))).rank == rows

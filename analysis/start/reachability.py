@@ -1,4 +1,4 @@
-"""Feasibility of the task: reachable waypoints, and constraints that do not contradict each other."""
+"""Checks that the joints can reach all waypoints, and that constraints do not contradict each other."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from ...reference.solve.solver import InitialValueProblem
 from .contradictions import ManifoldWalk, SingularStart
 from .left_out import Opening
 
-_REACHED = 1e-6  # largest distance from a reached waypoint, m and rad
-_CLOSE = 0.01 * _REACHED  # distance from a waypoint at which the search ends, m and rad
+_REACHED = 1e-6  # a waypoint counts as reached if its distance is less than this, m and rad
+_CLOSE = 0.01 * _REACHED  # the search ends at this distance from the waypoint, m and rad
 _ITERATIONS = 200  # maximum number of steps of a search
-_LOOP = 100.0  # weight of closure residuals relative to the distance from the waypoint
-_SPREADS = (0.1, 0.3, 1.0, 1.0, 3.0, 3.0)  # ranges of random initial guesses, small ranges first, rad or m
-_FIRST_DAMPING = 1e-3  # initial Levenberg-Marquardt damping, in units of the Jacobian
-_MOST_DAMPING = 1e8  # largest Levenberg-Marquardt damping; with more damping, steps are rounding errors
-_ACROSS = 0.5**0.5  # factor that makes the norm of direction cosine differences equal to a small rotation angle
+_LOOP = 100.0  # weight of the closure residuals; the distance from the waypoint has weight 1
+_SPREADS = (0.1, 0.3, 1.0, 1.0, 3.0, 3.0)  # maximum distances of random initial guesses, rad or m
+_FIRST_DAMPING = 1e-3  # initial Levenberg-Marquardt damping, relative to the Jacobian
+_MOST_DAMPING = 1e8  # largest Levenberg-Marquardt damping; beyond it, steps are only rounding errors
+_ACROSS = 0.5**0.5  # the norm of direction cosine differences times this factor is the angle of a small rotation
 
 
 def unreachable(problem: InitialValueProblem) -> list[Problem]:
     """Return problems for waypoints that the joints cannot reach, and for contradictory constraints.
 
-    Loops stay closed. Base and elastic coordinates keep their initial values. Each waypoint is sought
-    by damped Gauss-Newton steps (Levenberg-Marquardt) from the configuration of the previous waypoint.
-    If the search ends in a local minimum, it is repeated from a few other configurations.
+    Only joints move, and loops stay closed. The search for each waypoint uses damped Gauss-Newton steps
+    (Levenberg-Marquardt). It begins in the configuration of the previous waypoint. If it ends in a
+    local minimum, it is repeated from a few other configurations.
 
     Parameters
     ----------
@@ -71,9 +71,7 @@ def _waypoints(model: ReferenceModel, path: Path, where: str, q: Array) -> Itera
 
 @dataclass(frozen=True)
 class _Pose:
-    """Prescribed pose of a point: position in the path's frame, shape (3,), m, and axes in the
-    world, shape (3, 3).
-    """
+    """Prescribed position of a point in the path's frame, shape (3,), m, and world axes, shape (3, 3)."""
 
     position: Array
     axes: Array | None
@@ -91,8 +89,9 @@ class _Search:
         self._axes = model.quantities.axes(path.point) if path.orientations is not None else None
 
     def nearest(self, waypoint: _Pose, q: Array) -> tuple[Array, float]:
-        """Return the best configuration found, shape (n,), and its distance from the waypoint, m
-        and rad combined.
+        """Return the configuration closest to the waypoint, shape (n,), and its distance from the waypoint.
+
+        The distance is the norm of position error, m, and orientation error, rad.
         """
         rng = np.random.default_rng(0)
         best = self._descend(waypoint, q)
@@ -105,7 +104,7 @@ class _Search:
         return best
 
     def missing(self, waypoint: _Pose, q: Array) -> str:
-        """Return the distance of a configuration from a waypoint as text."""
+        """Return a phrase for error messages: the distance of a configuration from a waypoint."""
         gap = self._gap(waypoint, q)[0]
         count = len(self._own)
         words = [f"{np.linalg.norm(gap[:count]):.3g} m"]
@@ -118,7 +117,7 @@ class _Search:
         damping = _FIRST_DAMPING
         gap, jacobian = self._gap(waypoint, q)
         for _ in range(_ITERATIONS):
-            # The stacked least-squares problem avoids the squared condition number of normal equations.
+            # Normal equations are avoided, because they would square the condition number.
             damped = np.vstack([jacobian, damping * np.eye(len(self._joints))])
             trial = q.copy()
             trial[self._joints] -= np.linalg.lstsq(damped, np.append(gap, np.zeros(len(self._joints))))[0]
@@ -132,12 +131,14 @@ class _Search:
         return q, float(np.linalg.norm(gap))
 
     def _gap(self, waypoint: _Pose, q: Array) -> tuple[Array, Array]:
-        """Return the residual between a configuration and a waypoint, and the Jacobian of the residual.
+        """Return the residual between a configuration and a waypoint, and the residual's Jacobian.
 
-        The Jacobian is with respect to the joint coordinates. The residual contains the prescribed
-        components of the position error in the path's frame, m. If axes are prescribed, differences of
-        direction cosines follow. For an orientation error α, the norm of these differences is 2 sin(α/2),
-        which has no singularities. The weighted closure residuals of the loops come last, m or rad.
+        The Jacobian is with respect to the joint coordinates. The residual contains, in this order:
+
+        - position errors in the path's frame, m, for the prescribed components;
+        - if axes are prescribed, differences of direction cosines, whose norm is 2 sin(α/2) for an
+          orientation error α, without singularities;
+        - weighted closure residuals of the loops, m or rad.
         """
         state = self._model.state(0.0, q, np.zeros(len(q)))
         loops = self._model.constraints.loops.rows(state.posture)
@@ -154,9 +155,7 @@ class _Search:
 
 
 def _rows(problem: InitialValueProblem) -> Iterator[Problem]:
-    """Yield problems for contradictory constraints and for drives that cannot realise the
-    constraints.
-    """
+    """Yield a problem for each contradiction between constraints, and for drives that cannot fulfil them."""
     model, q = problem.model, problem.initial_state.q
     start = model.state(0.0, q, np.zeros(len(q)))
     model.constraints(start)  # raises an error if a constraint is undefined in this state
@@ -171,7 +170,7 @@ def _rows(problem: InitialValueProblem) -> Iterator[Problem]:
 
 
 def _left_out(model: ReferenceModel, start: KinematicState, choice: RowChoice) -> Iterator[Problem]:
-    """Yield problems for constraints omitted as redundant that the other constraints do not imply."""
+    """Yield a problem if redundant constraints contradict the independent ones."""
     followed = ManifoldWalk(model, start, choice)
     opened = followed.contradiction()
     singular = followed.singular()

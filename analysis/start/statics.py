@@ -35,9 +35,9 @@ from .assembly import assemble, moving
 from .turned import check_turned
 from .velocities import allowed_velocities
 
-_STEP = 1e-6  # difference step for the stiffness matrix, rad or m
-_MANY = 16  # number of difference steps evaluated at once, a compromise between speed and memory
-_TINY = 1e-300  # positive lower bound that avoids division by zero
+_STEP = 1e-6  # increment of central differences for the stiffness matrix, rad or m
+_MANY = 16  # number of increments evaluated at once, a compromise between speed and memory
+_TINY = 1e-300  # avoids division by zero
 
 
 def free_coordinates(mechanism: Mechanism, q: Array) -> tuple[int, ...]:
@@ -46,12 +46,10 @@ def free_coordinates(mechanism: Mechanism, q: Array) -> tuple[int, ...]:
     Elastic coordinates, a base on flexible supports, and joints that are not locked are free. The key
     `statics.locked` names the links with locked joints.
 
-    Without this key, joint coordinates with springs are free. Among the joint coordinates without
-    springs, r are free and the others are locked. The number r is the rank of the closure Jacobian in
-    the coordinates without springs. QR decomposition with column pivoting selects the r free
-    coordinates, which follow the other coordinates through the loops. Thus, as many joint coordinates
-    are locked as the loops have degrees of freedom. Spring-damper closures count as constraints in the
-    directions with nonzero stiffness.
+    Without this key, joint coordinates with springs are free. Joint coordinates without springs are
+    locked, except those that the loop closures determine from the other coordinates. QR decomposition
+    of the closure Jacobian with column pivoting selects these exceptions. Spring-damper closures count
+    as constraints in the directions with nonzero stiffness.
 
     Parameters
     ----------
@@ -76,9 +74,7 @@ def free_coordinates(mechanism: Mechanism, q: Array) -> tuple[int, ...]:
 
 
 def _following(mechanism: Mechanism, q: Array, loose: list[int]) -> list[int]:
-    """Return the spring-free joint coordinates that the other coordinates determine through the
-    closures.
-    """
+    """Return the joint coordinates without springs that the loop closures determine from the others."""
     if not mechanism.closures or not loose:
         return []
     posture = Kinematics(mechanism)(q, np.zeros(mechanism.n))
@@ -101,10 +97,10 @@ def described_state(mechanism: Mechanism) -> Start:
 def start_state(model: ReferenceModel) -> Start:
     """Return the initial positions and rates (q0, qd0), shape (n,) each, as `simulation.start` requests.
 
-    Positions and rates of the description are changed as little as possible, so that the loops are
-    closed. If requested, the positions then move to a static equilibrium. The rates also fulfil knife
-    edges and velocity-level programmed constraints. With `constraints.projection`, positions are
-    projected onto the programmed constraints to remove rounding errors.
+    Described positions and rates are changed as little as possible to close the loops. If requested,
+    the static equilibrium is then determined. The rates also fulfil knife edges and velocity-level
+    programmed constraints. With `constraints.projection`, the positions are finally projected onto the
+    programmed constraints, which removes rounding errors.
 
     Parameters
     ----------
@@ -114,7 +110,8 @@ def start_state(model: ReferenceModel) -> Start:
     Raises
     ------
     SolveError
-        If a loop cannot be closed, if the velocities violate constraints, or if no equilibrium is found.
+        If a loop cannot be closed, if the velocities violate constraints, or if no equilibrium is
+        found.
     """
     mechanism = model.mechanism
     q, qd = _assembled(model, *described_state(mechanism))
@@ -136,9 +133,10 @@ def equilibrium(model: ReferenceModel) -> Array:
 
     The equilibrium solves Q + Cᵀ λ = 0 with the Jacobian C of the loops. Programmed constraints and
     knife edges do not act, and FMU inputs are zero. Newton's method with central differences starts
-    from the assembled position. If a step is too long, the stiffness is not positive definite, or
-    forces at the end of the step oppose it, the search takes shorter downhill steps. It thus avoids
-    unstable equilibria and does not move along indifferent directions.
+    from the described positions with closed loops. The step is shortened and directed towards lower
+    energy in three cases: the step is too long, the stiffness is not positive definite, or the forces
+    at the end of the step oppose it. Unstable equilibria are therefore avoided, and no step is taken in
+    directions without forces.
 
     Parameters
     ----------
@@ -148,7 +146,8 @@ def equilibrium(model: ReferenceModel) -> Array:
     Raises
     ------
     SolveError
-        If a loop cannot be closed, or the search does not converge; the message names the worst coordinate.
+        If a loop cannot be closed, or the search does not converge; the message names the worst
+        coordinate.
     """
     return equilibrium_near(model, _assembled(model, *described_state(model.mechanism))[0])
 
@@ -176,11 +175,11 @@ def equilibrium_near(model: ReferenceModel, q: Array) -> Array:
 
 
 def resistance(model: ReferenceModel, q: Array) -> float:
-    """Return the smallest eigenvalue of the stiffness, relative to the largest, in the equilibrium q.
+    """Return the smallest eigenvalue of the stiffness divided by the largest, in the equilibrium q.
 
-    Only motions of the free coordinates that keep the loops closed are considered. A positive value
-    means a stable equilibrium, up to rounding. If no such motion exists, the value is 1. The model must
-    not have an initial state.
+    Only motions of the free coordinates that keep the loops closed count. The equilibrium is stable if
+    the value is positive beyond rounding errors. If no such motion exists, the value is 1. The model
+    must not have an initial state.
     """
     balance = _Balance(model, q)
     values = np.linalg.eigvalsh(balance.stiffness_along(q))
@@ -188,9 +187,7 @@ def resistance(model: ReferenceModel, q: Array) -> float:
 
 
 class _Balance:
-    """Static equilibrium problem: forces on the free coordinates, and closures that couple these
-    coordinates.
-    """
+    """Static equilibrium problem: forces on the free coordinates, coupled by loop closures."""
 
     def __init__(self, model: ReferenceModel, q: Array) -> None:
         self.mechanism, self._model = model.mechanism, model
@@ -203,8 +200,8 @@ class _Balance:
         Returns
         -------
         Q, C, Phi : ndarray, shapes (f,), (m, f) and (m,)
-            Generalised forces on the free coordinates, N or N·m; Jacobian; residuals. Velocities and
-            velocity terms are zero.
+            Generalised forces on the free coordinates, N or N·m; Jacobian; residuals. All velocities are
+            zero.
         """
         state = self._model.state(0.0, q, self._rest)
         loops = self._model.constraints.loops
@@ -213,19 +210,20 @@ class _Balance:
         return self._model.forces(state).total[self.free], C[:, self.free], rows.Phi
 
     def _balanced(self, q: Array) -> tuple[Array, Array]:
-        """Return the smallest residual of Q + Cᵀ λ, shape (f,), and the multipliers λ, shape (m,)."""
+        """Return the unbalanced forces Q + Cᵀ λ, shape (f,), and the multipliers λ, shape (m,).
+
+        The multipliers minimise the norm of the unbalanced forces.
+        """
         forces, C, _ = self._at(q)
         multipliers = -np.linalg.pinv(C.T, rcond=RANK) @ forces
         return forces + multipliers @ C, multipliers
 
     def _stiffness(self, q: Array, multipliers: Array) -> Array:
-        """Return the stiffness −∂(Q + Cᵀ λ)/∂q of the free coordinates, shape (f, f), for fixed
-        multipliers λ.
-        """
+        """Return −∂(Q + Cᵀ λ)/∂q for fixed multipliers λ, in the free coordinates, shape (f, f)."""
 
         def pulls(at: Array) -> Array:
             state = self._model.state(np.zeros(len(at)), at, np.zeros_like(at), Segment(0.0))
-            # Rows of C that are zero up to rounding have zero multipliers.
+            # Rounding errors in C have no effect, because the multipliers of these rows are zero.
             bound = multipliers @ self._model.constraints.loops.rows(state.posture).C
             return np.asarray((self._model.forces(state).total + bound)[:, self.free])
 
@@ -234,10 +232,9 @@ class _Balance:
         return np.vstack([pulls(q - part) - pulls(q + part) for part in parts]).T / (2 * _STEP)
 
     def step(self, q: Array, acting: float) -> tuple[Array, float]:
-        """Return a step of the free coordinates towards a stable equilibrium, and the current residual.
+        """Return a step of the free coordinates towards a stable equilibrium, and the unbalanced force.
 
-        One part of the step closes the loops. The other part lies in the null space of C and keeps the
-        loops closed.
+        The step is the sum of a part that closes the loops and a part in the null space of C.
 
         Returns
         -------
@@ -258,27 +255,32 @@ class _Balance:
         return step, float(np.abs(residual).max())
 
     def _is_uphill(self, q: Array, step: Array, way: Array, work: float) -> bool:
-        """Whether a step leads beyond an energy minimum, so that the forces at its end oppose the step.
+        """Whether a step passes an energy minimum, so that the forces at its end oppose the step.
 
-        The work of these forces along the direction `way`, shape (f,), is then negative. The test requires
-        that its magnitude exceeds a fixed fraction of the predicted work `work`, N·m.
+        Parameters
+        ----------
+        q, step : ndarray, shapes (n,) and (f,)
+            Positions before the step, and the step, rad or m.
+        way : ndarray, shape (f,)
+            Part of the step that keeps the loops closed.
+        work : float
+            Work along `way` of the forces before the step, N·m. The forces at the end count as opposing if
+            their work is less than a fixed negative fraction of `work`.
         """
         end = q.copy()
         end[self.free] += step
         return bool(self._balanced(end)[0] @ way < DOWNHILL.opposed * work)
 
     def stiffness_along(self, q: Array) -> Array:
-        """Return the symmetric stiffness along motions with closed loops, shape (f − rank, f −
-        rank).
-        """
+        """Return the symmetric stiffness of motions with closed loops, shape (f − rank, f − rank)."""
         along = _null_space(self._at(q)[1])
         stiffness = along.T @ self._stiffness(q, self._balanced(q)[1]) @ along
         return np.asarray((stiffness + stiffness.T) / 2)
 
     def _softest(self, q: Array, worst: int) -> int:
-        """Return the index of the free coordinate that moves most in the softest motion.
+        """Return the index of the free coordinate with the largest share in the motion of least stiffness.
 
-        If the loops allow no motion, the index `worst` is returned.
+        If the loops allow no motion, the result is `worst`.
         """
         along, stiffness = _null_space(self._at(q)[1]), self.stiffness_along(q)
         if not along.size or not np.isfinite(stiffness).all():
@@ -288,7 +290,7 @@ class _Balance:
     def acting(self, q: Array) -> float:
         """Return the largest of the applied forces, the elastic forces and the total weight, N or N·m.
 
-        In the comparison with moments, the weight acts on an arm of 1 m.
+        Forces and moments are compared by their numbers, as if each force had a lever arm of 1 m.
         """
         forces = self._model.forces(self._model.state(0.0, q, self._rest))
         mass = sum(float(body.mass) for body in self.mechanism.bodies)
@@ -296,7 +298,7 @@ class _Balance:
         return max(weight, float(np.abs(forces.elastic).max()), float(np.abs(forces.applied).max()))
 
     def check(self, q: Array, acting: float, steps: int) -> None:
-        """Raise SolveError if the residual forces at q exceed a fraction of 10⁻⁹ of the acting forces.
+        """Raise SolveError if an unbalanced force at q exceeds 10⁻⁹ times the largest acting force.
 
         Parameters
         ----------
@@ -321,7 +323,6 @@ class _Balance:
 
 
 def _null_space(C: Array) -> Array:
-    """Return an orthonormal basis of the null space of C, shape (f, f − rank)."""
     _, values, directions = np.linalg.svd(C)
     rank = int(np.count_nonzero(values > RANK * values.max(initial=_TINY)))
     return np.asarray(directions[rank:].T)
@@ -330,9 +331,9 @@ def _null_space(C: Array) -> Array:
 def _downhill(stiffness: Array, left: Array, acting: float) -> Iterator[Array]:
     """Yield a Newton step, then ever shorter downhill steps (Levenberg 1944).
 
-    Steps beyond the maximum length are skipped. If the stiffness is not positive definite, its
-    eigenvalues are replaced by their absolute values, and no step is taken along an eigenvector whose
-    force is rounding error.
+    Steps that exceed the maximum length are skipped. If the stiffness is not positive definite, the
+    eigenvalues are replaced by their absolute values. In this case, no step is taken along eigenvectors
+    for which the force is only rounding error.
     """
     if not len(left):
         return
@@ -351,10 +352,10 @@ def _downhill(stiffness: Array, left: Array, acting: float) -> Iterator[Array]:
 
 
 def following(problem: InitialValueProblem, searching: ReferenceModel) -> StartDependence:
-    """Return how the initial state depends on the parameters of the mechanism.
+    """Return the rules by which the initial state is determined again if parameters change.
 
-    If parameters change, an unstable equilibrium is not determined again: the result then contains no
-    free coordinates.
+    An unstable equilibrium is not determined again. In this case, the result contains no free
+    coordinates.
 
     Parameters
     ----------
@@ -395,16 +396,13 @@ def _settles(mechanism: Mechanism, k: int) -> bool:
 
 
 def _independent(C: Array, rows: Sequence[int], columns: Sequence[int]) -> tuple[int, ...]:
-    """Return a maximal set of rows that are linearly independent in the given columns, by QR with
-    pivoting.
-    """
+    """Return a maximal set of rows that are linearly independent in the given columns of C."""
     if not rows or not columns:
         return ()
     return tuple(sorted(rows[k] for k in _pivots(C[np.ix_(rows, columns)].T)))
 
 
 def _pivots(A: Array) -> list[int]:
-    """Return the indices of a maximal set of well-conditioned, linearly independent columns of A."""
     triangle, order = qr(A, mode="r", pivoting=True)
     sizes = np.abs(np.diag(triangle))
     return list(order[: np.count_nonzero(sizes > RANK * sizes.max(initial=_TINY))])

@@ -1,8 +1,8 @@
 """Rotations between the frames of closures that fix the relative orientation.
 
-Conditions on direction cosines are also fulfilled for rotations by 120° or 180°. If the frames are
-rotated by more than about 90°, the springs of a spring-damper closure push towards such rotations.
-Only the relative rotation itself distinguishes these cases.
+A spring-damper closure pulls its frames into alignment only if the rotation between them is less
+than about 90°. For larger rotations, the springs may push towards a wrong orientation, rotated by
+120° or 180°. In that orientation, the conditions on direction cosines are also fulfilled.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ def turn(posture: Posture, closure: LoopClosure) -> float:
 
 
 def check_turned(mechanism: Mechanism, q: Array) -> None:
-    """Raise SolveError for closures whose frames are rotated by 90° or more against each other at q, shape (n,).
+    """Raise SolveError if a closure's frames are rotated by 90° or more relative to each other at q, (n,).
 
-    Closures that leave a rotation free are not checked.
+    Closures that permit a relative rotation about some axis are not checked.
     """
     closures = [closure for closure in mechanism.closures if _holds_orientation(closure)]
     if not closures:
@@ -43,14 +43,14 @@ def check_turned(mechanism: Mechanism, q: Array) -> None:
     ]
     if wrong:
         raise SolveError(
-            f"{'; '.join(wrong)} against each other at the start; expected less than 1.57 rad (90°), because"
-            " beyond this angle the closure pulls them to half a turn: rotate frame a or b by its rpy, or"
-            " choose initial positions closer to the closed loop"
+            f"{'; '.join(wrong)} relative to each other in the initial position; expected less than 1.57 rad"
+            " (90°), because beyond this angle the closure would pull the frames to a rotation of 180°: rotate"
+            " frame a or b by its rpy, or choose initial positions closer to the closed loop"
         )
 
 
 def _holds_orientation(closure: LoopClosure) -> bool:
-    """Whether conditions, or springs of a spring-damper closure, act about all three axes."""
+    """Whether the closure resists relative rotations about all three axes, by conditions or by springs."""
     springs = closure.stiffness
     return len(closure.turning) == 3 and (springs is None or all(springs[k] != 0.0 for k in closure.turning))
 
@@ -60,8 +60,8 @@ class Turns:
 
     The three rotation parameters of a closure are four times the modified Rodrigues parameters: the
     rotation axis times 4 tan(angle/4) (Schaub and Junkins, Analytical Mechanics of Space Systems). For
-    small angles they equal the rotation vector. Up to half a turn they are smooth, and they vanish only
-    if the frames agree.
+    small angles the parameters equal the rotation vector. For angles up to 180° they are smooth, and
+    zero only if the frames have equal orientation.
     """
 
     def __init__(self, mechanism: Mechanism, closures: Sequence[LoopClosure]) -> None:
@@ -73,7 +73,7 @@ class Turns:
         """Return the rotation parameters and the Jacobian of the relative angular velocities.
 
         The angular velocity of frame b relative to frame a has components in the axes of frame a. If the
-        frames agree, it equals the time derivative of the rotation parameters.
+        frames have equal orientation, this velocity equals the time derivative of the rotation parameters.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Initial velocities that satisfy cut joints, knife edges and velocity-level programmed
+"""Initial velocities that satisfy loop closures, knife edges and velocity-level programmed
 constraints.
 """
 
@@ -60,7 +60,7 @@ def allowed_velocities(mechanism: Mechanism, q: Array, qd: Array) -> Array:
 def _violated(
     mechanism: Mechanism, names: tuple[str, ...], wanted: NDArray[np.bool_], left: Array
 ) -> Iterator[str]:
-    """Yield a message for each closure and each velocity constraint that remains violated."""
+    """Yield a message for each closure and each velocity constraint that the rates violate."""
     rates = dict(zip(np.array(names)[wanted].tolist(), left[wanted].tolist(), strict=True))
     for closure in mechanism.closures:
         lost = dict.fromkeys(("m", "rad"), 0.0)

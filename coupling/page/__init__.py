@@ -1,4 +1,4 @@
-"""Page about a coupled run: verdict, methods, errors, energy, signals, times and the comparison of methods."""
+"""HTML report of a coupled run."""
 
 from .page import write_page
 

@@ -1,4 +1,4 @@
-"""Figures of the page about a coupled run: signals, errors, gaps, steps, and the comparison of methods."""
+"""Figures in the HTML report of a coupled run."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def signal_pictures(run: Coupled) -> Iterator[Picture]:
 
 
 def comparison_pictures(run: Coupled) -> Iterator[Picture]:
-    """Plot the errors of the compared runs against the step length and against the elapsed time."""
+    """Plot the errors of the compared runs against the step length and against the computing time."""
     reference = next((compared.reference for compared in run.comparison), "")
     caption = (
         f"Errors against the {reference}, relative to the range of the worst signal. Runs with a fixed step have"
@@ -115,9 +115,9 @@ def _signals(run: Coupled) -> Figure | None:
 
 
 def _worst(errors: Mapping[str, Array], names: list[str]) -> list[str]:
-    """Return the given names in their order; if they are too many for a figure, only some of them.
+    """Return the names of the signals to draw, in the given order.
 
-    In this case, the signals with the largest errors are chosen.
+    If there are too many for a figure, only the signals with the largest errors are drawn.
     """
     largest = {name: float(np.nanmax(errors[name])) if name in errors else 0.0 for name in names}
     kept = sorted(names, key=lambda name: -largest[name])[:_MOST_PANELS]
@@ -232,7 +232,6 @@ def _comparison(run: Coupled) -> Figure | None:
 
 
 def _plain_ticks(axis: Axis) -> None:
-    """Label a logarithmic axis with numbers such as 0.5 or 20, at 1, 2 and 5 of each decade."""
     axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=12))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_locator(NullLocator())

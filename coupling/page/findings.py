@@ -1,4 +1,4 @@
-"""Verdict on a coupled run as words and sentences, and its key numbers."""
+"""Verdict on a coupled run in words and sentences, and key numbers of the run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .series import step_lengths
 
 
 def findings(run: Coupled) -> list[tuple[str, str]]:
-    """Return the lines of the verdict, each as a word such as `agrees` and sentences that explain it."""
+    """Return the lines of the verdict: a word such as `agrees`, and sentences that explain the word."""
     count = len(run.remarks)
     plausible = "No remark." if not count else f"{count} remark{'s' * (count > 1)}."
     return [
@@ -24,7 +24,7 @@ def findings(run: Coupled) -> list[tuple[str, str]]:
 
 
 def numbers(run: Coupled) -> Iterator[tuple[str, str]]:
-    """Yield the key numbers of a run: label and value."""
+    """Yield the label and the value of each key number of a run."""
     yield "estimated error, relative to the range", scientific(run.error)
     if run.whole is not None:
         label = "error against the uncut machine" if run.whole.exact else "change of the model by bushings"
@@ -41,7 +41,10 @@ def numbers(run: Coupled) -> Iterator[tuple[str, str]]:
 
 
 def steps_text(run: Coupled) -> str:
-    """Return the step length as text: one number, or the least, the largest and the median, in ms."""
+    """Return the step length, ms, as text.
+
+    If the step length varies, the text contains the least, the largest and the median value.
+    """
     lengths = 1e3 * step_lengths(run)
     if lengths.max() <= 1.001 * lengths.min():
         return f"{decimal(float(lengths[0]), 3)} ms"

@@ -1,4 +1,4 @@
-"""Page `report.html` about a coupled run: verdict, methods, errors, energy, signals, times, comparison."""
+"""Writer of the HTML report `report.html` of a coupled run."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _FILES = (
 
 
 def write_page(folder: Path, run: Coupled, command: str = "") -> Path:
-    """Write `report.html` and `figures/*.png`, `figures/*.svg` of a coupled run into a folder.
+    """Write the report of a coupled run, `report.html`, and its figures (PNG and SVG) into a folder.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Errors, gaps and step lengths of a coupled run over time."""
+"""Errors, gaps of pins, and step lengths of a coupled run over time."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ def step_lengths(run: Coupled) -> Array:
 
 
 def errors_by_finer_run(run: Coupled) -> dict[str, Array]:
-    """Return the estimated error of each compared output over the output times, relative to its range.
+    """Return the estimated error of each compared output over time, relative to the range of the output.
 
-    Values in the neighbourhood of events are NaN, because both runs pass them at slightly different times.
+    Values near events are NaN, because the run and the finer run pass an event at slightly different
+    times.
     """
     if run.finer is None:
         return {}
@@ -29,9 +30,9 @@ def errors_by_finer_run(run: Coupled) -> dict[str, Array]:
 
 
 def errors_by_whole(run: Coupled) -> dict[str, Array]:
-    """Return the difference of each output to the uncut machine over the output times, relative to its range.
+    """Return the difference of each output to the uncut machine over time, relative to the output's range.
 
-    Values in the neighbourhood of events are NaN.
+    Values near events are NaN.
     """
     if run.whole is None or not run.whole.signals:
         return {}
@@ -41,9 +42,10 @@ def errors_by_whole(run: Coupled) -> dict[str, Array]:
 
 
 def _relative(run: Coupled, names: list[str], a: Array, b: Array) -> dict[str, Array]:
-    """Return the error of each output over time, scaled so that its maximum is the relative error.
+    """Return the error of each output over time, relative to the range of the output.
 
-    The error is NaN at times at which `b` is NaN.
+    The maximum over time equals the relative error of the output. The error is NaN at times at which
+    `b` is NaN.
     """
     kept = np.isfinite(b).all(axis=0)
     if not kept.any():

@@ -1,4 +1,4 @@
-"""Tables of the page about a coupled run."""
+"""Tables in the HTML report of a coupled run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MEANINGS = {
 
 
 def groups(run: Coupled) -> TextTable:
-    """Return a table of the groups of FMUs that depend on each other, with method, order, step and reason."""
+    """Return a table of the groups of dependent FMUs: method, order, step and reason for the method."""
 
     def names(row: tuple[CoupledGroup, MethodChoice]) -> str:
         return ", ".join(run.network.parts[k].name for k in row[0].parts)
@@ -47,7 +47,7 @@ def meanings(run: Coupled) -> list[tuple[str, str]]:
 
 
 def connections(run: Coupled) -> TextTable:
-    """Return a table of the connections, with the conversion of their units."""
+    """Return a table of the connections with their unit conversions."""
     network = run.network
     columns: list[tuple[str, Kind, Callable[[int], str]]] = [
         ("source", "code", lambda k: network.label(int(network.source[k]))),
@@ -64,7 +64,7 @@ def _unit(run: Coupled, row: int) -> str:
 
 
 def errors(run: Coupled) -> TextTable:
-    """Return a table of the largest error of each output, the largest first."""
+    """Return a table of the largest error of each output, in descending order."""
     estimated = {name: float(np.nanmax(values)) for name, values in errors_by_finer_run(run).items()}
     whole = {name: float(np.nanmax(values)) for name, values in errors_by_whole(run).items()}
     columns: list[tuple[str, Kind, Callable[[str], str]]] = [
@@ -158,7 +158,7 @@ def comparison(run: Coupled) -> TextTable:
 
 
 def failures(run: Coupled) -> list[tuple[str, str]]:
-    """Return each method that cannot be used, or that failed at some steps, with the reason."""
+    """Return each method that cannot be used or fails with some step lengths, and the reason."""
     reasons: dict[str, list[ComparedRun]] = {}
     for compared in run.comparison:
         if compared.failure:

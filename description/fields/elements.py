@@ -1,9 +1,9 @@
-"""Annotations of a force element's keys: numbers with units, inputs, joint and point names.
+"""Annotations for the keys of force elements: numbers with units, inputs, joint and point names.
 
-The annotations determine the checks of names, the parameters and inputs of the FMU, and the tables
-of the report. In units and descriptions, `{name}` is the name of the element. The placeholders
-`{length}` and `{effort}` are the units of the joint coordinate and its effort: m and N, or rad and
-N.m.
+Checks of names, the parameters and inputs of the FMU, and the tables of the report are generated
+from these annotations. In units and descriptions, `{name}` stands for the name of the element.
+Likewise, `{length}` and `{effort}` stand for the units of the joint coordinate and its effort: m
+and N, or rad and N.m.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Quantity:
-    """Unit, description and bounds of a number, or of a quantity that a force element publishes."""
+    """Unit, description and bounds of a number, or of a quantity that a force element computes."""
 
     unit: str
     text: str
@@ -45,8 +45,9 @@ class Quantity:
 
 @dataclass(frozen=True)
 class Command(Quantity):
-    """Annotation of a key whose value is an expression or, without an expression, the FMU input
-    `<name>_<key>`.
+    """Annotation of a key whose value is an expression.
+
+    Without an expression, the value is the FMU input `<name>_<key>`.
     """
 
 
@@ -64,8 +65,9 @@ PointName = Annotated[str, Reference("point")]
 
 
 def number(unit: str, text: str, bounds: Bounds = ANY) -> Any:
-    """Return the annotations of a number that is a parameter of the FMU, for `Annotated[AnyNumber,
-    *number(…)]`.
+    """Return the annotations of a key whose number is a parameter of the FMU.
+
+    The result is used in `Annotated[AnyNumber, *number(…)]`.
     """
     return between(bounds), Quantity(unit, text, bounds)
 
@@ -73,8 +75,8 @@ def number(unit: str, text: str, bounds: Bounds = ANY) -> Any:
 class Element(Part):
     """Base class of the tables of force elements that the package `laws` defines.
 
-    The law of an element publishes the quantities in `measures`. Each is an output `<name>_<quantity>` of the
-    FMU, and a name in expressions.
+    The force law computes the quantities in `measures`. Each quantity is an output `<name>_<quantity>`
+    of the FMU, and expressions may use this name.
     """
 
     measures: ClassVar[Mapping[str, Quantity]] = {}
@@ -95,15 +97,16 @@ class Element(Part):
 
     @classmethod
     def spelled(cls, name: str) -> dict[str, str]:
-        """Return a mapping from names of published quantities in expressions, such as `m_force`, to
-        names in equations, such as `m.force`.
+        """Return a mapping of published quantities: name in expressions to name in equations.
+
+        An example is `m_force` to `m.force`.
         """
         return {f"{name}_{quantity}": f"{name}.{quantity}" for quantity in cls.measures}
 
     def signals(self, units: Mapping[str, str]) -> dict[str, Measure]:
         """Return the published quantities of this element by name.
 
-        The argument `units` is the same as for `Quantity.of`.
+        The argument `units` contains the units of the joint's coordinate and effort; see `Quantity.of`.
         """
         meanings = {quantity: meaning.of(self.name, units) for quantity, meaning in self.measures.items()}
         return {quantity: measured_by_law(self.name, quantity, m.unit, m.text) for quantity, m in meanings.items()}

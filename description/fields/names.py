@@ -1,4 +1,4 @@
-"""Names in a description, which become identifiers of Modelica and of the FMU."""
+"""Checks of names in a description, because names become identifiers in Modelica and in FMUs."""
 
 from __future__ import annotations
 
@@ -39,25 +39,24 @@ _IN_MODELICA: dict[str, Sequence[str]] = {
         *("rotation", "symmetricMatrix", "inWorldAxes", "pointInertia"),
     ],
 }
-# Device names of Windows. Files and folders must not have these names, in any case and with any extension.
+# Device names of Windows; no file or folder may have such a name, in any case and with any extension.
 _DEVICES = frozenset(
     ["con", "prn", "aux", "nul", *(f"{port}{digit}" for port in ("com", "lpt") for digit in range(10))]
 )
 
 
 def identifier(name: str) -> str:
-    """Return a name unchanged if it may become a complete identifier of Modelica.
+    """Return a name unchanged if it is a valid Modelica identifier.
 
-    Raises ValueError if the name is a reserved word or not a valid identifier.
+    If the name is invalid or a reserved word, ValueError is raised.
     """
     return _unreserved(name, _IN_EXPRESSIONS | _IN_MODELICA)
 
 
 def prefix(name: str) -> str:
-    """Return a name unchanged if Modelica identifiers may begin with it.
+    """Return a name unchanged if identifiers such as `<name>_gap` are valid in Modelica.
 
-    An example is `floor` in `floor_gap`. Raises ValueError if the name is a reserved word of
-    expressions or not a valid identifier.
+    If the name is invalid or a reserved word of expressions, ValueError is raised.
     """
     return _unreserved(name, _IN_EXPRESSIONS)
 
@@ -85,8 +84,8 @@ def file_name(name: str) -> str:
 
 _SCHEMA = WithJsonSchema({"type": "string", "pattern": f"^{_PATTERN}$"})
 Name = Annotated[str, AfterValidator(identifier), _SCHEMA]
-# Name of a part, such as a link, which Modelica contains only as the beginning of longer names.
+# Name of a link or another element; generated Modelica code contains it only as a prefix, `floor_gap`.
 PartName = Annotated[str, AfterValidator(prefix), _SCHEMA]
-# Name that is also the name of a file or folder.
+# Name that is also used for a file or folder.
 FileName = Annotated[str, AfterValidator(file_name), _SCHEMA]
 CaseName = Annotated[str, AfterValidator(prefix), AfterValidator(file_name), _SCHEMA]

@@ -1,9 +1,9 @@
 """Numbers that may be expressions of `[parameters]`: `mass = "payload"`, `xyz = ["L", 0, 0]`.
 
-Fields of the types in this module accept numbers and expressions. A number becomes a `float`. An
-expression becomes a `ParametricNumber`, which contains the expression and its value for the
-parameter values in the description. A `ParametricNumber` supports no arithmetic: code uses either
-the value (`value_of`, `values_of`) or the expression (`generator.program`).
+A number becomes a `float`. An expression becomes a `ParametricNumber`, which contains the
+expression and its value for the described parameters. Arithmetic with a `ParametricNumber` is not
+possible. Numerical code uses the value (`value_of`, `values_of`), and code generation uses the
+expression.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ...language.ir import Expr
 from ...language.suggest import alternatives
 from ..types.bounds import ANY, NON_NEGATIVE, POSITIVE, Bounds
 
-# Values of the parameters of the description that is being validated; None for a faulty parameter.
+# Parameter values of the description that is validated at present; None for a faulty parameter.
 _KNOWN: ContextVar[Mapping[str, float | None]] = ContextVar("parameters")
 
 
@@ -32,7 +32,8 @@ class ParametricNumber:
     """Number that is given by an expression of `[parameters]`.
 
     Two parametric numbers are equal if they have equal values and texts. A parametric number never
-    equals a `float`, because the value depends on parameters. Compare `value_of(number)` instead.
+    equals a `float`, because its value changes with the parameters. For comparisons, use
+    `value_of(number)`.
 
     Parameters
     ----------
@@ -67,22 +68,18 @@ AnyNumber: TypeAlias = float | ParametricNumber
 
 
 def value_of(number: AnyNumber) -> float:
-    """Return the value of a number, or of an expression evaluated with the parameters of the
-    description.
-    """
+    """Return a number, or the value of an expression for the parameter values in the description."""
     return number.value if isinstance(number, ParametricNumber) else float(number)
 
 
 def values_of(numbers: Iterable[AnyNumber]) -> tuple[float, ...]:
-    """Return the values of numbers, or of expressions evaluated with the parameters of the
-    description.
-    """
+    """Return numbers; expressions are evaluated for the parameter values in the description."""
     return tuple(map(value_of, numbers))
 
 
 @contextmanager
 def known_parameters(values: Mapping[str, float | None]) -> Iterator[None]:
-    """Set the parameters that expressions may use while tables are validated.
+    """Within the `with` block, permit these parameters in expressions that are validated.
 
     Parameters
     ----------
@@ -97,13 +94,13 @@ def known_parameters(values: Mapping[str, float | None]) -> Iterator[None]:
 
 
 def _read(value: Any, check: Callable[[Any], float], bounds: Bounds) -> AnyNumber:
-    if isinstance(value, ParametricNumber):  # the number has been validated before
+    if isinstance(value, ParametricNumber):  # already validated
         return _checked(value, bounds)
     if not isinstance(value, str):
         return check(value)
     known, tree = _KNOWN.get({}), _parsed(value)
     if any(known[name] is None for name in _parameters_of(value, tree, known)):
-        return ParametricNumber(1.0, value, tree)  # the faulty parameter itself is reported elsewhere
+        return ParametricNumber(1.0, value, tree)  # the fault of the parameter is reported elsewhere
     return _checked(ParametricNumber(_value(value, tree, known), value, tree), bounds)
 
 
@@ -122,7 +119,7 @@ def _parsed(text: str) -> Expr:
 
 
 def _parameters_of(text: str, tree: Expr, known: Mapping[str, float | None]) -> set[str]:
-    """Return the parameters in an expression; raise ValueError if the expression uses other names."""
+    """Return the parameters in an expression; any other name raises ValueError."""
     if next(expressions.started_names(tree), None):
         raise ValueError(f"{text!r}: start(…) has no value before a run; expected parameters and numbers")
     if next(expressions.tables(tree), None) is not None:
@@ -173,7 +170,7 @@ def _field(bounds: Bounds) -> Any:
     return Field(strict=True, allow_inf_nan=False, ge=bounds.low, le=bounds.high)
 
 
-# Numbers that cannot be expressions: settings, initial values, and numbers that change the form of equations.
+# Plain numbers without expressions: settings, initial values, and numbers that change the equations' form.
 Plain = Annotated[float, _field(ANY)]
 PlainPositive = Annotated[float, _field(POSITIVE)]
 PlainNonNegative = Annotated[float, _field(NON_NEGATIVE)]
@@ -191,7 +188,8 @@ Matrix4 = tuple[Vector4, Vector4, Vector4, Vector4]
 
 
 def between(bounds: Bounds) -> Any:
-    """Return the annotation of a number or expression within bounds, for `Annotated[AnyNumber,
-    between(…)]`.
+    """Return the annotation of a number or expression with bounds.
+
+    The result is used in `Annotated[AnyNumber, between(…)]`.
     """
     return _Readable(bounds)

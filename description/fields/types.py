@@ -26,7 +26,7 @@ from .numbers import Matrix3, NonNegative, Number, Plain, PlainVector3, Positive
 class Part(BaseModel):
     """Base class of all tables of a description: immutable, without unknown keys."""
 
-    # The string below a key is the description of the key in the JSON Schema and in docs/keys.md.
+    # The string after a key is its description in the JSON Schema and in docs/keys.md.
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True)
 
 
@@ -37,8 +37,8 @@ class OrTable:
     Parameters
     ----------
     table
-        Function that converts an abbreviated value to a table. It returns tables unchanged, and raises
-        ValueError for any other value.
+        Function that converts the abbreviation to a table. Tables are returned unchanged; any other
+        value raises ValueError.
     value
         JSON Schema of the abbreviated value.
     """
@@ -54,7 +54,7 @@ class OrTable:
 
 
 class KeyProblem(ValueError):
-    """Fault of one key, found by a check of the whole table."""
+    """Fault of one key that is found when the whole table is validated."""
 
     def __init__(self, key: str, message: str) -> None:
         super().__init__(message)
@@ -62,7 +62,7 @@ class KeyProblem(ValueError):
 
 
 def _integer(value: Any) -> Any:
-    # In Python, 1.0 and True are equal to 1. A Literal would therefore accept them.
+    # A Literal would accept 1.0 and True in place of 1, because they are equal in Python.
     if type(value) is not int:
         raise ValueError(f"expected an integer, got {value!r}")
     return value
@@ -76,7 +76,7 @@ def _is_array(value: Any) -> bool:
     return isinstance(value, list | tuple)
 
 
-# The form of a value selects one member of a union type, so that errors refer to the intended form only.
+# The input selects the union member in advance, so that errors refer only to the intended member.
 
 
 def _count(value: Any) -> str:
@@ -92,7 +92,7 @@ def _choice(value: Any) -> str:
 
 
 def _only(*words: str) -> BeforeValidator:
-    """Return a validator that accepts one of the given words in place of an array of names."""
+    """Return a validator that accepts a keyword: one of the given words, in place of an array of names."""
 
     def check(value: str) -> str:
         if value not in words:

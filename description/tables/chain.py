@@ -1,4 +1,4 @@
-"""Top level of a description."""
+"""Complete description: all top-level tables and keys."""
 
 from __future__ import annotations
 
@@ -65,9 +65,7 @@ class _Machine(Part):
 if TYPE_CHECKING:
 
     class _WithElements(_Machine):
-        """Tables of the mechanism, including lists of the force elements that the package `laws`
-        defines.
-        """
+        """Tables of the mechanism, with one list per type of force element in the package `laws`."""
 
 else:
     _WithElements = create_model(
@@ -111,20 +109,19 @@ class Description(_WithElements):
 
     @property
     def tasks(self) -> tuple[Programmed | Motion, ...]:
-        """Programmed constraints and motions, which drives have to realise."""
+        """Programmed constraints and motions: all that the drives of the mechanism must fulfil."""
         return (*self.programmed, *self.motions)
 
     @property
     def elements(self) -> Iterator[tuple[str, Element]]:
-        """Force elements that the package `laws` defines, each with the key of its list in the
-        description.
-        """
+        """Force elements that are defined in the package `laws`, each with its key in the description."""
         return ((key, element) for key in ELEMENTS for element in getattr(self, key))
 
     @property
     def measured(self) -> dict[str, str]:
-        """Mapping from names of measured quantities in expressions, such as `lift_length`, to names
-        in equations, such as `lift.length`.
+        """Mapping of measured quantities: name in expressions to name in equations.
+
+        An example is `lift_length` to `lift.length`.
         """
         supports = zip(self.base.support_names, self.base.supports, strict=True) if self.base else ()
         parts = [("line", line.name) for line in self.lines]
@@ -136,7 +133,7 @@ class Description(_WithElements):
         return found
 
     def expression(self, text: str | float) -> Expr:
-        """Return the parsed expression, with measured quantities renamed as in the equations."""
+        """Return the parsed expression, in which measured quantities have their names in the equations."""
         return expressions.renamed(expressions.parse(text), self.measured)
 
     @property

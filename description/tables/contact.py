@@ -22,7 +22,7 @@ class ContactLaw(Part):
 
 
 def without_damper(law: ContactLaw | None, keys: set[str]) -> None:
-    """Raise KeyProblem if one element has both a contact law and a damper."""
+    """Raise KeyProblem if an element has both a contact law and a damper, which exclude each other."""
     if law is not None and "damping" in keys:
         raise KeyProblem("damping", "expected either damping or law, got both; remove one of them")
 

@@ -1,4 +1,4 @@
-"""Frame that is fixed in its parent frame."""
+"""Frame of a description, given relative to its parent frame."""
 
 from __future__ import annotations
 
@@ -17,10 +17,13 @@ _ORTHONORMAL = 1e-9
 
 
 class Trigonometry(Protocol[S]):
-    """Trigonometric functions of numbers or symbols, see `mechanism.Algebra`."""
+    """Protocol: cosine and sine of numbers or of symbolic expressions.
+
+    See `mechanism.Algebra`.
+    """
 
     def value(self, number: AnyNumber) -> S:
-        """Return a number of the description as a number or symbolic expression."""
+        """Return a number of the description as a `float` or as a symbolic expression."""
 
     def cos(self, angle: S) -> S:
         """Return the cosine of an angle in rad."""
@@ -58,8 +61,9 @@ class Frame(Part):
 
     @property
     def rotation(self) -> Array:
-        """Axes of this frame in the parent frame as columns, shape (3, 3); entries near 0 and ±1
-        are exact.
+        """Rotation matrix, shape (3, 3); columns are this frame's axes in the parent frame.
+
+        Entries that are 0 or ±1 up to rounding are exact.
         """
         return _clean(self._transform()[:3, :3])
 
@@ -90,8 +94,9 @@ class Frame(Part):
         return [of.value(x) for x in self.xyz or (0.0, 0.0, 0.0)]
 
     def axes(self, of: Trigonometry[S]) -> list[list[S]]:
-        """Return the rows of the rotation matrix of a frame without `matrix`, as numbers or
-        symbolic expressions.
+        """Return the rows of the rotation matrix, as numbers or symbolic expressions.
+
+        The frame must not be given by `matrix`.
         """
         if self.dh is not None:
             alpha, theta = of.value(self.dh[1]), of.value(self.dh[3])
@@ -103,9 +108,9 @@ class Frame(Part):
     def quaternion(self, of: Trigonometry[S]) -> list[S]:
         """Return the orientation in the parent frame as a unit quaternion w, x, y, z.
 
-        The quaternion is computed from half of each angle. It is therefore a continuous function of
-        parametric angles. For a `matrix`, w is not negative. The negative quaternion represents the same
-        rotation.
+        The quaternion is a continuous function of angles that are parameters, because it is computed from
+        half of each angle. If the frame is given by `matrix`, w ≥ 0; the opposite quaternion represents the
+        same rotation.
         """
         if self.matrix is not None:
             return [of.value(number) for number in _of_matrix(self.rotation)]
@@ -135,8 +140,9 @@ class Frame(Part):
 
 
 def product(a: Sequence[S], b: Sequence[S]) -> list[S]:
-    """Return the product of two quaternions w, x, y, z: rotation a, then rotation b about the
-    rotated axes.
+    """Return the product a·b of two quaternions w, x, y, z.
+
+    The product represents rotation a, followed by rotation b about the axes that a has rotated.
     """
     (w, x, y, z), (W, X, Y, Z) = a, b
     return [
@@ -150,8 +156,7 @@ def product(a: Sequence[S], b: Sequence[S]) -> list[S]:
 def _of_matrix(R: Array) -> list[float]:
     """Return the unit quaternion w, x, y, z of a rotation matrix (Shepperd 1978).
 
-    The component with the largest square is computed first. The other components follow from it. The
-    sign is chosen such that the first nonzero component is positive.
+    The sign is chosen such that the first nonzero component is positive.
     """
     squares = np.array([1 + R[0, 0] + R[1, 1] + R[2, 2], *(1 + 2 * R[i, i] - np.trace(R) for i in range(3))])
     k = int(np.argmax(squares))
@@ -208,7 +213,7 @@ def _any_given(numbers: Iterable[AnyNumber]) -> bool:
 
 
 def _clean(rotation: Array) -> Array:
-    # In floating point, cos(pi/2) is 6e-17. Such errors would add operations to the code of each backend.
+    # cos(pi/2) is 6e-17 in floating point. Such values would add useless terms to the generated equations.
     nearest = np.round(rotation)
     return np.where(np.abs(rotation - nearest) < 1e-15, nearest + 0.0, rotation)
 

@@ -13,14 +13,14 @@ from ..fields.numbers import AnyNumber, Matrix4, NonNegative, Vector3, value_of,
 from ..fields.types import KeyProblem, Moments, Part
 from ..types.bounds import FARTHEST
 
-_ROUNDING = 1e-9  # relative rounding error of principal moments; for a flat body, two add up to the third
+_ROUNDING = 1e-9  # rounding error of principal moments; for a flat body, two moments sum exactly to the third
 _SIX = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 
 
 class Inertial(Part):
     """Mass, centre of mass and inertia of a rigid body."""
 
-    physical: bool = Field(True, strict=True)  # the validator of `mass` requires this field first
+    physical: bool = Field(True, strict=True)  # declared first, because the validator of `mass` reads it
     """`false` accepts moments of inertia that no body has, and zero mass with moments, as in many robot files."""
     mass: NonNegative | None = None
     """Mass of the body, kg; above 0."""
@@ -123,9 +123,7 @@ def _check_pseudo_inertia(pseudo: Array, physical: bool) -> None:
 
 
 def _check_moments(key: str, inertia: Array) -> None:
-    """Raise KeyProblem if no physical body can have this inertia about its centre of mass, shape
-    (3, 3), kg·m².
-    """
+    """Raise KeyProblem if no physical body can have this inertia about its centre of mass, kg·m²."""
     smallest, middle, largest = np.linalg.eigvalsh(inertia)
     shown = f"[{smallest:.6g}, {middle:.6g}, {largest:.6g}] about the com"
     if smallest < -_ROUNDING * largest:

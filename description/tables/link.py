@@ -59,7 +59,7 @@ class Limits(Part):
         if self.lower is not None and self.upper is not None:
             lower, upper = value_of(self.lower), value_of(self.upper)
             if lower >= upper:
-                raise KeyProblem("upper", f"expected a value above lower = {lower:g}, got {upper:g}")
+                raise KeyProblem("upper", f"expected a value greater than `lower` ({lower:g}), got {upper:g}")
         return self
 
 

@@ -63,7 +63,7 @@ def values(tables: Any) -> dict[str, float | None]:
 def _value(entry: Any) -> float | None:
     try:
         return Parameter.model_validate(_number_or_table(entry)).value
-    except ValueError:  # includes pydantic's ValidationError
+    except ValueError:  # pydantic's ValidationError is a ValueError
         return None
 
 

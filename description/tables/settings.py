@@ -11,11 +11,9 @@ from ..fields.numbers import PlainNonNegative, PlainPositive
 from ..fields.types import AllOrNames, AutoOrNames, KeyProblem, OrTable, Part, RedundantRows, Text
 from .parameter import known_unit
 
-MOST_POINTS = 50_000  # maximum number of output points; all states of all runs are stored, compared and plotted
-_SHORTEST = (
-    1e-7  # smallest interval between output points, s; FMPy treats much shorter intervals as rounding errors
-)
-_MOST_STEPS = 10_000_000  # maximum number of RK4 steps; so many steps take hours
+MOST_POINTS = 50_000  # maximum number of output points, because all states of all runs are kept in memory
+_SHORTEST = 1e-7  # smallest interval of output points, s; FMPy ignores much shorter ones as rounding
+_MOST_STEPS = 10_000_000  # maximum number of RK4 steps, which take hours
 
 
 class Constraints(Part):

@@ -20,7 +20,7 @@ MOST_POINTS = 10_000
 _LARGEST = 10_000_000  # bytes
 _MOST_PROBLEMS = 10
 _MOST_KINKS = 500
-_FEWEST = {("cubic", "free"): 4}  # Other tables need two points.
+_FEWEST = {("cubic", "free"): 4}  # Tables with other interpolations need two points.
 _CONTINUOUS = {"linear": 0, "pchip": 1, "cubic": 2}
 
 
@@ -53,8 +53,8 @@ class Table(Part):
         if self.interpolation == "linear" and self.ends == "free":
             raise KeyProblem(
                 "ends",
-                '"free" is for cubic and pchip tables; a linear table keeps its first and last value beyond'
-                " its ends",
+                'ends = "free" is allowed for cubic and pchip interpolation only; beyond its ends, a linear table'
+                " keeps its first or last value",
             )
         fewest = _FEWEST.get((self.interpolation, self.ends), 2)
         self._points, self._problems = _read(Path(self.file), _stamp(self.file), self.time, self.value, fewest)
@@ -62,7 +62,7 @@ class Table(Part):
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """Problems of the file, each with the responsible key of the table, or with an empty key."""
+        """Problems of the file, each with the key of the lookup table that causes it, or with an empty key."""
         return self._problems
 
     @property
@@ -78,17 +78,18 @@ class Table(Part):
 
     @property
     def continuous(self) -> int:
-        """Order of the highest continuous derivative: 0 for the value alone, 1 for the slope, 2 for the
-        second derivative.
+        """Order of the highest continuous time derivative.
+
+        The order is 0 for the value alone, 1 for the slope, and 2 for the second derivative.
         """
         return _CONTINUOUS[self.interpolation]
 
     @property
     def has_kinks(self) -> bool:
-        """Whether solvers stop at each point of the table.
+        """Whether integration steps end exactly at each point of the table.
 
-        Solvers stop if the slope or the second derivative jumps at the points. Long tables are an
-        exception, because they have too many points with small jumps.
+        Steps end there because the slope or the second derivative jumps. Long tables are an exception:
+        their jumps are too small and too many.
         """
         return self.interpolation != "cubic" and len(self._points[0]) <= _MOST_KINKS
 
@@ -99,10 +100,7 @@ class Table(Part):
 
 
 def _stamp(file: str) -> tuple[int, int] | None:
-    """Return modification time and size of a file, which reveal changes of its contents.
-
-    The result is None if the file does not exist.
-    """
+    """Return modification time and size of a file, by which changes are detected; None if it is missing."""
     try:
         found = Path(file).stat()
     except (OSError, ValueError):
@@ -117,7 +115,8 @@ _Found = tuple[tuple[tuple[float, ...], tuple[float, ...]], tuple[Problem, ...]]
 def _read(path: Path, stamp: tuple[int, int] | None, time: str, value: str, fewest: int) -> _Found:
     """Return points and problems of a file.
 
-    The result is cached by `stamp`, because all cases of a description read the same file.
+    The argument `stamp` is part of the cache key, so a changed file is read again. All cases of a
+    description share the cached points.
     """
     if stamp is None or not path.is_file():
         text = f"there is no file {str(path)!r}; paths are relative to the folder of the description"
@@ -166,7 +165,7 @@ def _size_problems(file: str, lines: int, fewest: int) -> list[Problem]:
 
 
 def _value_problems(file: str, lines: Sequence[Row], found: Any, names: Sequence[str]) -> Iterator[Problem]:
-    """Yield problems of infinite or too large numbers, and of times that do not increase."""
+    """Yield a problem for each infinite or too large number, and for each time that does not increase."""
     before = -np.inf
     for (line, _), row in zip(lines, found, strict=True):
         for name, x in zip(names, row, strict=True):

@@ -1,4 +1,4 @@
-"""Points, programmed constraints, motions, knife edges and applied forces."""
+"""Points, programmed constraints, motions of joints, knife edges and applied forces."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .frame import Frame
 
 Reader: TypeAlias = Callable[
     [AnyNumber], S
-]  # conversion of a number in the description to a number or symbolic expression
+]  # function that converts a number of the description to a `float` or symbolic expression
 
 
 class Point(Part):
@@ -34,7 +34,7 @@ class Point(Part):
     of the point's z axis."""
 
 
-HALF_TURN = -1.0 + 5e-7  # cosine of an angle that is 1e-3 rad smaller than 180°
+HALF_TURN = -1.0 + 5e-7  # cosine of 180° − 1e-3 rad, the largest admissible rotation
 Share = Annotated[AnyNumber, between(RAMP)]
 
 
@@ -104,7 +104,7 @@ class Path(Part):
 
     @property
     def ramp_share(self) -> AnyNumber:
-        """Fraction of the leg time in which the speed rises."""
+        """Acceleration phase as a fraction of the duration of a leg."""
         return 0.25 if self.ramp is None else self.ramp
 
     def legs(self, value: Reader[S]) -> list[tuple[S, S]]:
@@ -116,9 +116,9 @@ class Path(Part):
         return found
 
     def blended(self, value: Reader[S]) -> list[tuple[S, S]]:
-        """Return the duration of each leg of the path, and the sum of the blend times at both ends, s.
+        """Return duration and overlap time of each leg, s, as numbers or symbolic expressions.
 
-        The values are numbers or symbolic expressions.
+        The overlap time is the sum of the overlaps with the previous and the next leg.
         """
         between = [value(0.0), *self.blends(value), value(0.0)]
         return [
@@ -127,9 +127,7 @@ class Path(Part):
         ]
 
     def blends(self, value: Reader[S]) -> list[S]:
-        """Return the overlap of consecutive legs at each inner waypoint, s, as numbers or symbolic
-        expressions.
-        """
+        """Return how long the legs overlap at each inner waypoint, s, as numbers or symbolic expressions."""
         return _each(self.blend_time, len(self.waypoints) - 2, value)
 
     def _durations(self, value: Reader[S]) -> list[S]:
@@ -137,9 +135,7 @@ class Path(Part):
 
 
 def _cosine(here: Vector3, there: Vector3) -> float:
-    """Return the cosine of the rotation angle between two orientations, each roll, pitch and yaw in
-    rad.
-    """
+    """Return the cosine of the angle between two orientations, each given by roll, pitch, yaw in rad."""
     trace = np.trace(Frame(rpy=here).rotation.T @ Frame(rpy=there).rotation)
     return 0.5 * (float(trace) - 1.0)
 
@@ -171,9 +167,7 @@ class Programmed(Part):
 
     @property
     def rows(self) -> tuple[str, ...]:
-        """Names of the constraint equations: the constraint's name, or one per component of the
-        path.
-        """
+        """Names of the constraint equations: one name for an expression, one per component for a path."""
         if self.path is None:
             return (self.name,)
         turning = ("rx", "ry", "rz") if self.path.orientations is not None else ()

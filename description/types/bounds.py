@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-LARGEST = 1e30  # largest number; products of ten such numbers are finite in double precision
-FARTHEST = 1e12  # largest distance of a point, m; double precision resolves 0.1 mm there
+LARGEST = 1e30  # largest number; ten such numbers can be multiplied without overflow
+FARTHEST = 1e12  # largest distance of a point from the origin, m; double precision still resolves 0.1 mm
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """Interval from `low` to `high`; both ends belong to the interval, except `low` if `exclusive`
-    is true.
-    """
+    """Interval [low, high], or (low, high] if `exclusive` is true."""
 
     low: float = -LARGEST
     high: float = LARGEST
@@ -20,12 +18,12 @@ class Bounds:
 
     @property
     def minimum(self) -> float | None:
-        """Attribute `min` of FMI, which includes the bound itself; None without a lower bound."""
+        """Lower bound for the FMI attribute `min`; None if unbounded. FMI cannot exclude the bound itself."""
         return None if self.low <= -LARGEST else self.low
 
     @property
     def maximum(self) -> float | None:
-        """Attribute `max` of FMI; None without an upper bound."""
+        """Upper bound for the FMI attribute `max`; None if unbounded."""
         return None if self.high >= LARGEST else self.high
 
     def within(self, other: Bounds) -> Bounds:
@@ -34,7 +32,7 @@ class Bounds:
         return Bounds(low.low, min(self.high, other.high), low.exclusive)
 
     def problem(self, value: float) -> str | None:
-        """Return the expected range as a message for a number outside the bounds, else None."""
+        """Return the expected range as a message if the number is outside the bounds, else None."""
         if self.exclusive and not value > self.low:
             return f"expected a number above {self.low:g}"
         if not value >= self.low:
@@ -45,8 +43,6 @@ class Bounds:
 ANY = Bounds()
 POSITIVE = Bounds(0.0, exclusive=True)
 NON_NEGATIVE = Bounds(0.0)
-EXPONENT = Bounds(1.0, 2.0)  # exponent γ of the Dahl friction model
-HERTZIAN = Bounds(1.0, 10.0)  # exponent of the penetration depth in a contact law
-RAMP = Bounds(
-    0.0, 0.5, exclusive=True
-)  # fraction of the leg time in which the speed of a trapezoidal profile rises
+EXPONENT = Bounds(1.0, 2.0)  # bounds of the exponent γ of the Dahl friction model
+HERTZIAN = Bounds(1.0, 10.0)  # bounds of the exponent of the penetration depth in a contact law
+RAMP = Bounds(0.0, 0.5, exclusive=True)  # bounds of the acceleration phase, as a fraction of the leg time

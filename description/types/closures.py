@@ -1,8 +1,8 @@
 """Closure types: each type is a list of scalar conditions between two frames a and b.
 
-A condition is zero if the loop is closed. A new closure type requires one entry in `CLOSURE_TYPES`.
-All backends derive the constraint equations from this entry. Spring-dampers use the same conditions
-as deformations (Urbaś 2016, equations (4) to (12)).
+A condition is zero if the loop is closed. All constraint equations are derived from
+`CLOSURE_TYPES`, so a new closure type requires only one entry. For a closure by spring-dampers, the
+conditions are the deformations (Urbaś 2016, equations (4) to (12)).
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ from typing import Literal
 
 X, Y, Z = 0, 1, 2
 
-# Largest rotation, rad, between two frames that a closure aligns.
-# Beyond this angle, spring moments and cosine conditions would drive the frames apart.
+# Largest initial rotation between two frames that a closure aligns, rad.
+# Beyond this angle, springs or cosine conditions would drive the frames further apart.
 MOST_TURNED = pi / 2
 
 
 @dataclass(frozen=True)
 class Condition:
-    """One scalar condition between frame a (axes x_a, y_a, z_a, origin r_a) and frame b; ρ = r_b − r_a.
+    """Scalar condition between frames a and b with origins r_a and r_b, where ρ = r_b − r_a.
 
     Parameters
     ----------
     kind
         `along`: component ρ·axis_a of ρ along an axis of frame a, m.
         `along_world`: component of ρ along an axis of the world frame, m.
-        `between`: cosine axis_a·axis_b of the angle between two axes, which approximates a small
-        rotation angle of the frames.
+        `between`: cosine axis_a·axis_b of two axes; for nearly perpendicular axes it equals a small
+        rotation angle, rad.
         `distance`: (ρ·ρ − length²)/(2·length), m.
     a
         Number 0, 1 or 2 of the axis of frame a, or of the world frame for `along_world`.
@@ -42,7 +42,7 @@ class Condition:
 
     @property
     def name(self) -> str:
-        """Suffix of the name of the constraint equation: `x`, or `yz` for y_a·z_b."""
+        """Suffix of the constraint equation's name, such as `x` for ρ·x_a, or `yz` for y_a·z_b."""
         if self.kind == "distance":
             return "distance"
         return "xyz"[self.a] + ("xyz"[self.b] if self.kind == "between" else "")

@@ -1,4 +1,4 @@
-"""Parts of the initial state that are computed again if parameters change."""
+"""Parts of the initial state that are computed again if parameters have other values."""
 
 from __future__ import annotations
 
@@ -13,28 +13,29 @@ Numbers = tuple[float, ...]
 class StartDependence:
     """Indices of coordinates and constraint equations that determine the initial state.
 
-    The indices are needed to compute the initial state again if parameters change. The constraint
-    equations of each stage are linearly independent in the coordinates of that stage.
+    If parameters change, these indices are used to compute the initial state again. The search has
+    three stages: assembly (closing the loops), equilibrium, and velocities. The constraint equations
+    listed for a stage are linearly independent in the coordinates that the stage changes.
 
     Parameters
     ----------
     described
         Coordinates and rates of the description, n numbers each, rad or m (per s).
     moving
-        Coordinates that close the loops, and whose velocities keep the loops closed.
+        Coordinates that the stages `assembly` and `velocities` change.
     assembly
-        Constraint equations that close the loops.
+        Constraint equations that the stage `assembly` fulfils.
     free
-        Coordinates that move to equilibrium; empty with `start = "description"`.
+        Coordinates that the stage `equilibrium` changes; empty with `start = "description"`.
     settled
         Free coordinates that have springs, or that do not belong to a loop. If start parameters of
         these coordinates are set, the search begins at these values.
     equilibrium
-        Constraint equations between the free coordinates.
+        Constraint equations that the stage `equilibrium` fulfils.
     velocities
-        Constraint equations of the velocities.
+        Constraint equations that the stage `velocities` fulfils.
     is_indifferent
-        Whether some motion is unresisted in the initial equilibrium.
+        Whether the equilibrium is indifferent: no force resists some small motion.
     """
 
     described: tuple[Numbers, Numbers]
@@ -48,18 +49,16 @@ class StartDependence:
 
     @property
     def stages(self) -> tuple[SearchStage, ...]:
-        """Stages of the search for the initial state, in order."""
+        """Stages that the search for the initial state needs, in order."""
         return tuple(stage for stage in STAGES if (self.free if stage is EQUILIBRIUM else self.constraints(stage)))
 
     @property
     def is_none(self) -> bool:
-        """Whether the initial state equals the start values for all parameter values."""
+        """Whether no search is necessary: the described start values are the initial state."""
         return not self.stages
 
     def constraints(self, stage: SearchStage) -> tuple[int, ...]:
-        """Return the indices of the constraint equations that a stage of the initial-state search
-        fulfils.
-        """
+        """Return the indices of the constraint equations that a stage of the search fulfils."""
         rows: tuple[int, ...] = getattr(self, stage.name)
         return rows
 

@@ -1,8 +1,8 @@
 """Names of the force elements, in the order of their evaluation.
 
-Each name is a module of `generator.equations.forces` and of `reference.forces`. A new element that
-has a table in `description.elements` and a law in `laws` needs no entry here, because `by_law`
-contains all such elements.
+Each name is a module in `generator.equations.forces` and in `reference.forces`. The single name
+`by_law` represents all elements with a table in `description.elements` and a law in `laws`. A new
+element of this kind needs no name here.
 """
 
 FORCE_ELEMENTS = (

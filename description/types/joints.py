@@ -1,7 +1,6 @@
 """Joint types: each type is a sequence of elementary motions with one coordinate each.
 
-A new joint type requires one row in `JOINT_TYPES`. All backends derive their equations from this
-row.
+All equations are derived from `JOINT_TYPES`, so a new joint type requires only one entry.
 """
 
 from __future__ import annotations
@@ -26,8 +25,8 @@ class ElementaryMotion:
     kind
         `rotation` with a coordinate in rad, or `translation` with a coordinate in m.
     axis
-        Unit vector in the frame after the preceding motions of the joint; None for the axis that the
-        description gives.
+        Unit vector in the frame that results from the earlier motions of the joint; None for the axis
+        given in the description.
     """
 
     coordinate: str

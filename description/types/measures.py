@@ -1,6 +1,6 @@
-"""Measured quantities of force elements in outputs and expressions: `<line>_length`, `<contact>_gap`, …
+"""Measured quantities of force elements, such as `<line>_length` and `<contact>_gap`.
 
-In equations the names are `lift.length` or `deck.gap`, like names of coordinates and points.
+Outputs and expressions use these names. In equations the names are `lift.length` or `deck.gap`.
 """
 
 from __future__ import annotations
@@ -51,12 +51,13 @@ def measures(kind: str, name: str) -> dict[str, Measure]:
 
 
 def measured_by_law(name: str, quantity: str, unit: str, description: str) -> Measure:
-    """Return one quantity that the law of a force element publishes."""
+    """Return one quantity that the law of a force element computes and publishes."""
     return Measure(Signal("measure", Origin("element", name), quantity), unit, description)
 
 
 def spelled(kind: str, name: str) -> dict[str, str]:
-    """Return a mapping from names of measured quantities in expressions, such as `lift_length`, to
-    names in equations, such as `lift.length`.
+    """Return a mapping of measured quantities: name in expressions to name in equations.
+
+    An example is `lift_length` to `lift.length`.
     """
     return {measure.signal.name: f"{name}.{quantity}" for quantity, measure in measures(kind, name).items()}

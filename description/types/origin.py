@@ -1,4 +1,4 @@
-"""Origin of each equation in the description, and meaning and name of each signal."""
+"""Assignment of equations and signals to keys of the description, and names of signals."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ _NAMES = {
 
 @dataclass(frozen=True)
 class Origin:
-    """Entry of the description, or step of the derivation, that an equation belongs to.
+    """Part of the description, or step of the derivation, to which an equation belongs.
 
     Parameters
     ----------
     kind
-        Type of the entry, such as `base`, `link`, `point`, `closure`, `knife edge` or `applied force`, or
-        step of the derivation, such as `accelerations`.
+        Kind of part, such as `base`, `link`, `point`, `closure`, `knife edge` or `applied force`, or step
+        of the derivation, such as `accelerations`.
     name
-        Name of the entry; empty for a type with one entry only.
+        Name of the part; empty if only one part of this kind exists.
     element
         Rigid finite element of a flexible link, such as `r1`; else empty.
     """
@@ -57,7 +57,7 @@ class Origin:
     element: str = ""
 
     def __str__(self) -> str:
-        """Return the text for headings."""
+        """Return the words for headings, such as `link boom`."""
         entry = f"{self.kind} {self.name}" if self.name else self.kind
         return f"{entry}, element {self.element}" if self.element else entry
 
@@ -69,9 +69,9 @@ class Signal:
     Parameters
     ----------
     quantity
-        Physical quantity; `_NAMES` lists the quantities of each kind of origin.
+        Physical quantity, such as `position`; `_NAMES` lists the quantities of each kind of origin.
     origin
-        Entry of the description, such as `Origin("coordinate", "column.angle")`.
+        Part of the description, such as `Origin("coordinate", "column.angle")`.
     component
         `x`, `y` or `z` of a vector; `fx` … `nz`, `axial` or `normal` of a joint reaction; `position` or
         `velocity` of a constraint violation; the published quantity of an element with a law.
@@ -105,13 +105,11 @@ def joint_load(link: str, component: str) -> Signal:
 def row_force(row: str, kind: str = "constraint") -> Signal:
     """Return the signal of the Lagrange multiplier of a constraint equation.
 
-    For kind `knife edge`, the multiplier is the force on the link, N.
+    For a knife edge, the multiplier is the force on the link along the normal, N.
     """
     return Signal("force", Origin(kind, row))
 
 
 def violation(level: str) -> Signal:
-    """Return the signal of the norm of all constraint equations (`position`) or of their rates
-    (`velocity`).
-    """
+    """Return the signal of the norm of Φ (`position`) or Φ̇ (`velocity`) over all constraint equations."""
     return Signal("violation", Origin("constraints"), level)

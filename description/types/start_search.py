@@ -1,9 +1,9 @@
-"""Stages of the search for the initial state, their limits and convergence criteria.
+"""Stages, limits and convergence criteria of the search for the initial state.
 
-Python (analysis/start), native FMUs under changed parameters (fmu/code/start.py and
-fmu/sources/evaluation/start.c, with numbers generated from this module) and the initial equations of
-the Modelica model follow these stages. Python finds an equilibrium by finite differences and null
-spaces, the C code by exact derivatives and Lagrange multipliers; stages and limits are common.
+The search is implemented three times: in Python (`analysis/start`), in C for native FMUs, and as
+initial equations of the Modelica model. All three share these stages and limits. The C code
+(`fmu/sources/evaluation/start.c`) contains numbers that `fmu/code/start.py` generates from this
+module.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class SearchStage:
-    """One stage of the search for the initial state, which continues from the result of the previous stage.
+    """Stage of the search for the initial state; each stage begins with the result of the previous one.
 
     Attributes
     ----------
     name
         Field of `StartDependence` that lists the constraint equations of the stage.
     found
-        Description of the result, for messages.
+        Phrase for the result in messages, such as `static equilibrium`.
     level
         0 if the stage changes positions, 1 if it changes velocities.
     most_steps
         Maximum number of steps; 1 for a linear problem.
     longest
-        Largest change of a coordinate in one step. The unit of angles is rad. Lengths are in m
-        (equilibrium) or relative to the mechanism's size (assembly). Newton's method converges only
-        locally, so that longer steps may lead to other solutions. With a limit of 0.3 m, an FMU
-        rejected a mechanism as unstable, although its rope can lift the load.
+        Largest change of a coordinate in one step: angles in rad, lengths in m (equilibrium) or
+        relative to the mechanism's size (assembly). Longer steps may converge to other solutions. A
+        smaller limit is not suitable either: with 0.3 m, an FMU rejected a mechanism as unstable,
+        although its rope can lift the load.
     """
 
     name: str
@@ -50,37 +50,39 @@ STAGES = (ASSEMBLY, EQUILIBRIUM, VELOCITIES)
 class DownhillLimits:
     """Limits of the regularised Newton steps towards an equilibrium (Levenberg 1944).
 
-    A spring on each coordinate regularises the stiffness matrix. A stiffer spring shortens the step.
+    An additional spring on each coordinate makes the stiffness matrix positive definite. If a step is
+    rejected, a stiffer spring gives a shorter step (next trial).
 
     Attributes
     ----------
     stiffer
-        Ratio of the spring stiffness to that of the previous trial. About thirty trials span the range of
-        double precision.
+        Factor by which the spring stiffness increases from one trial to the next. About thirty trials
+        span the 16 digits of double precision.
     softest
-        Stiffness of the first springs, relative to the stiffness at which the largest force causes a
-        step of maximum length.
+        Spring stiffness of the second trial; the first has no spring. The unit is the stiffness for
+        which the largest force causes a step of maximum length.
     most_springs
         Maximum number of trials at one position; 4^60 exceeds any ratio of forces to stiffnesses.
     indifferent
-        Smallest stiffness that is not attributed to rounding and finite differences, relative to the
-        largest.
+        Smaller stiffnesses, relative to the largest one, count as zero, because finite differences are
+        inexact.
     opposed
-        Smallest admissible work of the forces at the end of a step, relative to the work predicted at
-        its beginning. If the work is smaller, the step is too long (Crisfield 1982).
+        Limit for the work that the forces at the end of a step do along the step, relative to the same
+        work of the forces at its beginning. If the ratio is below this limit, the step is too long
+        (Crisfield 1982).
     loops
-        Stiffness of a spring that replaces a loop closure, relative to the stiffness of the
-        coordinates. With this ratio, half of the digits remain significant.
+        Stiffness of springs that replace loop closures, relative to the stiffness of the coordinates.
+        With this value, half of the digits remain significant.
     converged
-        Largest change of a coordinate in the last step of a converged search, rad, m or a fraction of
-        the mechanism's size. The next Newton step would be about the square of this change, which is
-        within rounding errors.
+        The search has converged if the last step changes no coordinate by more than this, in rad, in m,
+        or relative to the mechanism's size. By quadratic convergence, the next step would be less than
+        rounding errors.
     pivot
-        Largest pivot of a Cholesky factorisation that is treated as a rounding error, relative to the
-        diagonal element before elimination.
+        Pivots of the Cholesky factorisation below this count as zero, relative to the diagonal element
+        before elimination.
     unmoved
-        Rounding error of a position, rad or m. Forces are treated as balanced if they move the stiffest
-        spring by less than this error.
+        Rounding error of a position, rad or m. If the forces move the stiffest spring by less than this
+        error, they count as balanced.
     """
 
     stiffer: float = 4.0
@@ -98,13 +100,13 @@ DOWNHILL = DownhillLimits()
 
 # ---- Limits of the search in Python: finite differences and damped steps without quadratic convergence ----------
 
-CLOSED = 1e-7  # largest gap of a closed loop, m or rad; descriptions have about 8 digits
-RANK = 1e-9  # smallest significant singular value of the closure Jacobian, relative to the largest
-STALLED = 1e-9  # if a step decreases the gap by a smaller fraction, the search has stalled
-KEPT = 1e-8  # largest rate of a fulfilled constraint, in its unit per s; relative if the terms exceed 1
-BALANCED = 1e-9  # largest residual in equilibrium, relative to the largest force; limited by finite differences
-SETTLED = 1e-13  # largest step within rounding errors, relative to the largest coordinate or, if greater, to 1
-CLOSE = 1e-6  # if a Newton step is smaller, rad or m, it is taken without a check of the forces
-SMALLEST = 1e-12  # largest stiffness or force within rounding errors, relative to the largest one
-PATIENCE = 20  # number of recent steps in which the search must make progress
-PROGRESS = 0.9  # if the ratio of smallest to largest recent residual exceeds this, the search ends
+CLOSED = 1e-7  # a loop with a smaller gap is closed, m or rad; initial values in descriptions have about 8 digits
+RANK = 1e-9  # singular values of the closure Jacobian below this fraction of the largest one count as zero
+STALLED = 1e-9  # if a step reduces the gap by a smaller fraction, the search cannot make progress
+KEPT = 1e-8  # residuals below this count as zero, in the constraint's unit per s; relative if the terms exceed 1
+BALANCED = 1e-9  # unbalanced forces below this fraction of the largest force are errors of finite differences
+SETTLED = 1e-13  # steps below this are rounding errors, relative to the largest coordinate, but at least to 1
+CLOSE = 1e-6  # smaller Newton steps, rad or m, are taken without a check of the forces
+SMALLEST = 1e-12  # stiffnesses or forces below this fraction of the largest one count as zero
+PATIENCE = 20  # progress is judged over this many recent steps
+PROGRESS = 0.9  # without progress, the smallest recent residual exceeds this fraction of the largest one

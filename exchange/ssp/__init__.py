@@ -1,1 +1,1 @@
-"""Systems of FMUs as archives of the standard SSP (System Structure and Parameterization)."""
+"""SSP archives (System Structure and Parameterization), which contain FMUs and their connections."""

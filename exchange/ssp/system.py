@@ -1,9 +1,9 @@
-"""System of a plant and a controller as an SSP 1.0 archive with FMU and parameter values.
+"""SSP 1.0 archive of a plant and a controller: FMUs, parameter values and connections.
 
-`SystemStructure.ssd` connects the variables of plant and controller with equal names. Without a
-controller, this file contains the plant alone, and `Controller.ssd` contains an empty component with
-matching connectors for a controller. A system has connectors only for inputs that remain unconnected,
-because libcosim and ecos accept no others.
+`SystemStructure.ssd` connects variables of plant and controller that have equal names. If no
+controller is given, this file contains the plant alone. A second file, `Controller.ssd`, then adds
+a placeholder with connectors that match the plant. A system has connectors only for inputs that
+remain unconnected, because libcosim and ecos reject all others.
 """
 
 from __future__ import annotations
@@ -30,17 +30,16 @@ _BASE_UNITS = (*EXPONENTS, "rad", "factor", "offset")
 
 @dataclass(frozen=True)
 class SspUnit:
-    """Unit in terms of SI base units.
+    """Unit as a product of powers of SI base units, with factor and offset.
 
-    The mapping `base` contains the exponents, the factor and the offset that differ from their
-    defaults.
+    The mapping `base` contains only those attributes that differ from the defaults.
     """
 
     name: str
     base: Mapping[str, float]
 
     def fits(self, other: SspUnit) -> bool:
-        """Return whether values can be converted between the two units."""
+        """Return whether both units have equal exponents, so that values can be converted."""
         return all(self.base.get(key, 0) == other.base.get(key, 0) for key in EXPONENTS)
 
 
@@ -57,7 +56,8 @@ class SspConnector:
     type : str
         "Real", "Integer", "Boolean" or "String".
     unit : SspUnit or None
-        Unit; None if the variable has no unit, or if the FMU does not define the unit in base units.
+        Unit; None if the variable has no unit, or if the FMU does not define this unit by SI base
+        units.
     """
 
     name: str
@@ -68,7 +68,7 @@ class SspConnector:
 
 @dataclass(frozen=True)
 class SspElement:
-    """Component of a system: an FMU, or a placeholder without a source.
+    """Component of a system: an FMU, or a placeholder for an FMU.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class SspElement:
     connectors : tuple of SspConnector
         Inputs and outputs.
     source : str or None
-        Path of the FMU in the archive.
+        Path of the FMU in the archive; None for a placeholder.
     parameters : str or None
         Path of the parameter values in the archive.
     """
@@ -97,8 +97,9 @@ class SspElement:
 class Connection:
     """Connection of an output to an input.
 
-    `start` and `end` are the names of the connected components; None means a connector of the system itself.
-    `name` and `target` are the connectors at the start and at the end; an empty target means the same name.
+    The fields `start` and `end` are the names of the connected components; None is the system itself.
+    The field `name` is the connector at the start, and `target` the connector at the end. If `target`
+    is empty, both connectors have the name `name`.
     """
 
     start: str | None
@@ -117,7 +118,7 @@ class SspSystem:
 
 
 def write_ssp(plant: Path, out: Path, controller: Path | None = None) -> Path:
-    """Write the SSP archive `Name.ssp`, which is named after the plant's model, and return its path.
+    """Write the SSP archive `Name.ssp` of a plant with model name `Name`, and return the path.
 
     Array parameters of an FMI 3.0 plant are omitted, because SSP 1.0 has no arrays.
 
@@ -128,7 +129,8 @@ def write_ssp(plant: Path, out: Path, controller: Path | None = None) -> Path:
     out : Path
         Output folder.
     controller : Path, optional
-        FMU whose inputs have the names of plant outputs and whose outputs have the names of plant inputs.
+        FMU of a controller. Inputs have the names of plant outputs, and outputs have the names of plant
+        inputs. Default: a placeholder.
 
     Raises
     ------
@@ -160,15 +162,15 @@ def write_ssp(plant: Path, out: Path, controller: Path | None = None) -> Path:
 def alone(plant: SspElement) -> SspSystem:
     """Return a system that consists of a plant alone.
 
-    The system has no connectors, because libcosim and ecos accept no connectors of a system. The plant
-    has output connectors only, because FMPy accepts no unconnected inputs.
+    Unconnected inputs are rejected by FMPy, therefore the plant has output connectors only. Connectors
+    of a system are rejected by libcosim and ecos, therefore the system has none.
     """
     outputs = tuple(plant.of_kind("output").values())
     return SspSystem((replace(plant, connectors=outputs),), (), ())
 
 
 def closed(plant: SspElement, controller: SspElement) -> SspSystem:
-    """Return the system of a plant and a controller whose connectors with equal names are connected.
+    """Return a system of plant and controller, in which connectors with equal names are connected.
 
     Inputs without a matching output become inputs of the system.
     """
@@ -248,7 +250,7 @@ def _opposite(connector: SspConnector) -> SspConnector:
 
 
 class _Texts:
-    """Writer of the XML files for systems that contain a given plant."""
+    """Writer of XML files for SSP systems that contain a given plant."""
 
     def __init__(self, name: str, description: Any) -> None:
         self._common = {"name": name, "tool": f"gpmelica {__version__}"}
@@ -260,8 +262,8 @@ class _Texts:
     def structure(self, system: SspSystem, title: str = "") -> str:
         """Return the XML text of a system structure description (SSD).
 
-        The argument `title` is the name of the system; by default, the name of the model. SSP 2.0
-        requires that the systems in an archive have different names.
+        The argument `title` is the name of the system; by default, the name of the model. All systems in an
+        archive must have different names, because SSP 2.0 requires this.
         """
         connectors = [*system.connectors, *(c for element in system.elements for c in element.connectors)]
         return self._render(
@@ -278,9 +280,7 @@ class _Texts:
         )
 
     def parameters(self) -> str:
-        """Return the text of Plant.ssv: start values of all parameters, including those of the
-        solver.
-        """
+        """Return the XML text of `Plant.ssv`: values of all parameters, including those of the solver."""
         return self._render(
             "exchange/ssp/parameters.ssv.jinja",
             [self._units[p.unit] for p in self._parameters if p.unit],
@@ -300,7 +300,7 @@ def units_of(description: Any) -> dict[str, SspUnit]:
 
 
 def unit_name(variable: Any) -> str | None:
-    """Return the unit of an FMU variable or of its declared type."""
+    """Return the unit of an FMU variable or of the declared type of the variable; None without a unit."""
     return variable.unit or getattr(variable.declaredType, "unit", None)
 
 

@@ -41,9 +41,9 @@ exception, compiler-rt: Apache 2.0 with LLVM exceptions). Neither licence impose
 def licences(made_by: Sequence[Toolchain]) -> dict[str, str]:
     """Return the licence files of an FMU by their paths in the archive.
 
-    The FMI standard requires `license.txt` as the entry point. `made_by` contains the compilers of
-    the FMU. The licence files depend on the compilers, because a compiler may link support routines
-    of its own.
+    The FMI standard requires the file `license.txt`. The argument `made_by` contains the compilers of
+    the FMU. The licence files depend on the compilers, because a compiler may add its own support
+    routines to the binaries.
     """
     texts = {"gpmelica.txt": (files("gpmelica") / "LICENSE").read_text(encoding="utf-8")}
     start = _START

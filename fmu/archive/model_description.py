@@ -85,10 +85,10 @@ def render(
 
 
 def _lists(structure: ModelStructure, first: int) -> dict[tuple[int, ...], str]:
-    """Return the lists of variable indices on which unknowns depend, as text for the XML file.
+    """Return the text of each dependency list in the XML file.
 
-    Each list occurs once, although many unknowns share a list. `first` is the index of the first
-    variable: 1 in FMI 2.0, 0 in FMI 3.0.
+    The keys are lists of variable indices, counted from 0. The argument `first` is the index of the
+    first variable in the XML file: 1 in FMI 2.0, 0 in FMI 3.0.
     """
     unknowns = (*structure.outputs, *structure.derivatives, *structure.initial)
     lists = {unknown.dependencies for unknown in unknowns}

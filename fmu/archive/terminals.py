@@ -1,6 +1,6 @@
 """Terminals of an FMI 3.0 FMU.
 
-If an applied force is an input, a terminal groups the variables of this force.
+A terminal groups the variables of one applied force that is an input of the FMU.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ PATH = "terminalsAndIcons/terminalsAndIcons.xml"
 
 
 def terminals(mechanism: Mechanism) -> dict[str, str]:
-    """Return the path in the archive and the content of `terminalsAndIcons.xml`, as a dictionary.
+    """Return the content of `terminalsAndIcons.xml` by its path in the archive.
 
-    The dictionary is empty if the model has no applied forces that are inputs. The terminal of a
-    joint force has the members effort, position and velocity. The terminal of a force at a point
-    has the members x, y and z.
+    The dictionary is empty if the model has no applied forces that are inputs. The terminal of a joint
+    force has the members effort, position and velocity. The terminal of a force at a point has the
+    members x, y and z.
     """
     found = {force.name: _members(mechanism, force) for force in mechanism.forces if force.values is None}
     if not found:
@@ -26,7 +26,7 @@ def terminals(mechanism: Mechanism) -> dict[str, str]:
 
 
 def _members(mechanism: Mechanism, force: AppliedForce) -> dict[str, str]:
-    """Return the members of a force's terminal: variable name by member name."""
+    """Return the variable name of each member of a force's terminal, by member name."""
     if force.coordinate is None:
         return dict(zip("xyz", force.symbols, strict=True))
     coordinate = mechanism.coordinates[force.coordinate]

@@ -28,7 +28,7 @@ CHOICES = ("auto", *sorted(BACKENDS))
 class Compilers:
     """Backends that build FMUs, in order of preference.
 
-    `timeout`, s, limits external tools that may hang.
+    `timeout` is the time limit, in s, for external tools, because such a tool may hang.
     """
 
     backends: tuple[Backend, ...] = (Native(),)

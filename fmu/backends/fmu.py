@@ -60,7 +60,7 @@ class Order:
 class Backend(Protocol):
     """Interface of a backend that builds FMUs.
 
-    A new backend is a class in its own file and an entry in `BACKENDS`.
+    A new backend is a class in its own file, which is listed in `BACKENDS`.
 
     Attributes
     ----------
@@ -73,7 +73,8 @@ class Backend(Protocol):
     communication_step : float or None
         Maximum communication step of co-simulation, s; None for the output interval.
     projects : bool
-        Whether the FMUs project onto the constraints and have the parameter `projection_tolerance`.
+        Whether the FMUs project the state onto the constraints and have the parameter
+        `projection_tolerance`.
     foreign : bool
         Whether the FMUs contain third-party code, so that they are run in a separate process.
     cross : bool

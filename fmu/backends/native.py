@@ -38,7 +38,7 @@ DATA = "equations_data.c"
 # Folders of the model-independent C sources; each FMI version adds one folder.
 _ROOMS = ("algebra", "core", "evaluation", "events", "constraints", "solvers", "cosimulation", "instance")
 # Compiler options of generated code for the initial state, which runs only a few times.
-# Warnings are disabled (-w), because the tests check them; -O0 halves the compile time.
+# Warnings are disabled (-w), because the tests check the code for warnings; -O0 halves the compile time.
 # Without -fno-sanitize=undefined, zig would add run-time checks to unoptimised code.
 _AS_IT_STANDS = ("-w", "-O0", "-fno-sanitize=undefined")
 # Compiler options of the generated sources: only the dynamics gain speed from -O2.
@@ -55,7 +55,7 @@ _FLAGS: dict[str, tuple[str, ...]] = {
     "equations_outputs_reverse.c": ("-w", "-O1"),
 }
 # Maximum length of a source file, in characters without comments, for the default optimisation level.
-# Longer files, such as those of a humanoid robot, get a lower level; the code is equally fast.
+# Longer files, such as those of a humanoid robot, get a lower optimisation level; the code is equally fast.
 _LONG: dict[str, tuple[int, str]] = {
     "equations_dynamics.c": (390_000, "-O1"),
     "equations_dynamics_forward.c": (1_110_000, "-Og"),
@@ -158,11 +158,10 @@ def build(
 
 
 def flags(texts: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """Return the special compiler options of source files, by file name.
+    """Return the compiler options of those source files that need special options, by file name.
 
-    All other source files are compiled with the default options. Special options apply to the
-    generated equations. They also apply to the linear algebra, which -O3 makes a few per cent
-    faster.
+    All other source files are compiled with the default options. The files with special options are the
+    generated equations and the linear algebra, which runs a few per cent faster with -O3.
     """
     algebra = (f.name for f in (files("gpmelica.fmu") / "sources" / "algebra").iterdir() if f.name.endswith(".c"))
     found = _FLAGS | dict.fromkeys(algebra, (*STRICT, "-O3"))
@@ -182,8 +181,8 @@ def build_bare(model: System, out: Path, fmi: str = "2.0") -> Path:
 def _fixed_sources(fmi: str) -> dict[str, str]:
     """Return the model-independent C sources for an FMI version, as file contents by file name.
 
-    Only the headers of the FMI standard are in a subfolder, `include`, because importers provide
-    their own copies of these headers.
+    The headers of the FMI standard are in the subfolder `include`, because importers provide their own
+    copies of these headers.
     """
     own = "fmi2" if fmi == "2.0" else "fmi3"
     rooms = (files("gpmelica.fmu") / "sources" / room for room in (*_ROOMS, own))

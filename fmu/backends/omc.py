@@ -23,9 +23,9 @@ _LATE = (
 class OpenModelica:
     """Backend that compiles the generated Modelica model to an FMU with the OpenModelica compiler omc.
 
-    `timeout` is the maximum duration of a build, s. The FMU's co-simulation solver CVODE restarts at every
-    communication step, does not carry its step size over, and fails after 1,000 steps in a
-    communication step.
+    `timeout` is the maximum duration of a build, s. CVODE, the co-simulation solver of the FMU,
+    restarts at every communication step with a new step size. CVODE fails if one communication step
+    takes more than 1,000 solver steps.
     """
 
     omc: Omc

@@ -12,7 +12,7 @@ from .tape import tape
 
 # Source file of each group of evaluation stages; all other groups go to the file of the outputs.
 _FILES = {"prepare": "start", "start": "start", "dynamics": "dynamics"}
-# For indices that rise and fall in a loop, gcc 12 computes addresses as a null pointer plus an index.
+# If one index rises and another falls in a loop, gcc 12 computes addresses as a null pointer plus an index.
 # gcc then assumes that the code never accesses these addresses, and removes the function call.
 # Without this pragma, the robot talos_full_v2 of example-robot-data had wrong accelerations.
 # A pragma, unlike a compiler flag, also protects users who compile an FMU's sources themselves.
@@ -31,8 +31,8 @@ HEADER = """\
 class Functions:
     """Generated C code of CasADi functions.
 
-    `files` contains the C source by file name. `work` contains the number of doubles of scratch
-    memory that each function needs.
+    `files` contains the C source by file name. `work` contains the size of the scratch memory that each
+    function needs, in doubles.
     """
 
     files: Mapping[str, str]

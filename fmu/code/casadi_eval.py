@@ -53,15 +53,15 @@ _COMPARE: dict[str, Callable[[SX, SX], SX]] = {
 
 
 def _norm(square: SX) -> SX:
-    # The derivative of sqrt(x) is infinite at 0. This form has the same values, but the derivative 0 at 0.
+    # The derivative of sqrt(x) is infinite at 0. This form has equal values, and its derivative at 0 is 0.
     none = square == 0
     return ca.sqrt(square + none) - none
 
 
 def needed(program: EquationSystem, roots: Iterable[Expr], known: Container[str] = ()) -> set[str]:
-    """Return the names of all definitions and solutions on which expressions depend.
+    """Return the names of all definitions and solutions on which expressions depend, also indirectly.
 
-    Names in `known` are excluded. The search does not continue beyond these names.
+    Names in `known` are excluded, and so are names on which only these names depend.
     """
     items = {name: item for item in program.items for name in given(item)}
     stack = [name for root in roots for name in root.symbols]
@@ -86,8 +86,8 @@ class Evaluator:
     known : mapping
         CasADi expressions of the program's symbols, by name; vectors are columns.
     switches : SX or None
-        CasADi vector with the switches (0 or 1) of the time events, followed by those of the
-        switching conditions. None at the initial time: conditions are then evaluated directly.
+        CasADi vector of switches (0 or 1): first for the time events, then for the switching
+        conditions. None at the initial time, at which conditions are evaluated directly.
     """
 
     def __init__(self, program: EquationSystem, known: Mapping[str, SX], switches: SX | None) -> None:
@@ -119,8 +119,8 @@ class Evaluator:
     def _spine(self, expr: Expr) -> list[Expr]:
         """Return the unevaluated nodes along the first arguments of an expression, outermost node first.
 
-        In long sums, the first argument of each node is the sum of all earlier terms. A recursive
-        evaluation would exceed the recursion limit.
+        A sum of many terms is nested in its first argument, so that a recursive evaluation of a long sum
+        would exceed Python's recursion limit.
         """
         found = []
         while id(expr) not in self._memo:
@@ -186,7 +186,7 @@ class Evaluator:
             holds = self.switches[len(self._events) + self._relations.index(switched)]
             return ca.if_else(1 - holds if comparison in ("<=", ">=") else holds, then, otherwise)
         slope = self(expr.args[4])
-        # Until the next event, the comparison uses the sign of left − right on this side of the switching time.
+        # left − right has the sign of its slope after the switching time, and the opposite sign before it.
         condition = compare(slope * (self.switches[self._events.index(switched)] - 0.5), 0)
         if not slope.is_constant():
             condition = ca.if_else(slope == 0, compare(left, right), condition)

@@ -17,11 +17,21 @@ _KNOWN = ("states", "inputs", "time", "parameters")
 
 @dataclass(frozen=True)
 class Dependencies:
-    """Structural dependencies as boolean masks with one row per unknown.
+    """Structural dependencies as Boolean masks with one row per unknown and one column per known quantity.
 
-    The columns are the known quantities: states, inputs, time and parameters. An array has one
-    column per element. With k columns, n_x states, n_y outputs and n_c calculated parameters, the
-    shapes are (n_x, k), (n_y, k), (n_x, k) and (n_c, k).
+    The k known quantities are states, inputs, time and parameters. Each element of an array has a
+    column of its own.
+
+    Attributes
+    ----------
+    derivatives : shape (number of states, k)
+        Dependencies of the state derivatives.
+    outputs : shape (number of outputs, k)
+        Dependencies of the outputs.
+    start_states : shape (number of states, k)
+        Dependencies of the initial states.
+    calculated : shape (number of calculated parameters, k)
+        Dependencies of the calculated parameters.
     """
 
     derivatives: Mask
@@ -32,9 +42,9 @@ class Dependencies:
     def at_start(self, row: Mask) -> Mask:
         """Return the dependencies of a derivative or output at the initial time, shape (k,).
 
-        At the initial time, the states are unknowns themselves; the dependencies of the states replace
-        the states. `row` is the Boolean mask of the dependencies during the run, shape (k,) for k known
-        quantities.
+        The initial states are unknowns themselves. A dependency on a state is therefore replaced by the
+        quantities on which the initial value of this state depends. The argument `row` is the Boolean mask
+        of the dependencies during the run, shape (k,).
         """
         n = len(self.start_states)
         found = row | self.start_states[row[:n]].any(axis=0)
@@ -53,12 +63,12 @@ def dependencies(staged: Staged) -> Dependencies:
     known[np.concatenate([np.arange(staged.size)[_slice(block)] for block in blocks])] = np.eye(known.shape[1])
     for stage in staged.running:
         if stage.group not in ("prepare", "start"):
-            # The switches of time events depend on the event times.
-            # Switches are constant between events, so their dependency on time does not count for derivatives.
+            # The values of the switches depend on the event times, which depend on parameters.
+            # Switches are constant between events, so they add no dependency on time.
             times = staged.blocks["event_times"]
             known[_slice(Block(staged.blocks["switches"].offset, times.size))] = known[_slice(times)]
         _propagate(stage, known)
-        if stage.name == "start states":  # start parameters can set the states without a search
+        if stage.name == "start states":  # a start parameter that a user sets defines the state without a search
             known[_slice(staged.blocks["start_states"])] |= known[staged.given]
     wanted = ("derivatives", "outputs", "start_states", "calculated")
     return Dependencies(*(known[_slice(staged.blocks[name])] for name in wanted))
@@ -92,6 +102,5 @@ def _propagate(stage: Stage, known: Mask) -> None:
 
 
 def _any(known: Mask, *blocks: Block) -> Mask:
-    """Return the union of the dependencies of all elements of the given workspace blocks."""
     found: Mask = np.any([known[_slice(block)].any(axis=0) for block in blocks], axis=0)
     return found

@@ -90,7 +90,7 @@ class CodeContents:
 
 
 def data(contents: CodeContents) -> str:
-    """Return the C source of the tables."""
+    """Return the C source that contains all tables of a native FMU."""
     program, staged, derivatives = contents.program, contents.staged, contents.derivatives
     variables, work, timed, adjoint = contents.variables, contents.work, contents.timed, contents.adjoint
     limits = [bounds for bounds in dict.fromkeys(v.bounds for v in variables) if bounds != ANY]
@@ -166,8 +166,9 @@ def _checks(checks: Sequence[Assertion]) -> list[dict[str, Any]]:
 
 
 def _positions(program: EquationSystem) -> int:
-    """Return n if the first n states are coordinates and the next n states are their derivatives;
-    otherwise return 0.
+    """Return the number n of coordinates if the states begin with n coordinates and their n derivatives.
+
+    Otherwise the result is 0.
     """
     rates = list(takewhile(lambda derivative: derivative.op == "symbol", (s.derivative for s in program.states)))
     following = [state.name for state in program.states[len(rates) : 2 * len(rates)]]
@@ -195,8 +196,9 @@ def _complete(blocks: Mapping[str, int]) -> dict[str, int]:
 
 
 def _lists(stage: Stage, derivative: StageDerivative | None) -> dict[str, str]:
-    """Return the arrays of workspace offsets and sizes to which the C structures of an evaluation
-    stage point, by C name.
+    """Return the C arrays to which the structures of an evaluation stage point, by C name.
+
+    The arrays contain the offsets and sizes of the workspace blocks that the stage reads or writes.
     """
     name = stage.function.name()
     found = {f"{name}_inputs": _offsets(stage.inputs), f"{name}_outputs": _offsets(stage.outputs)}
@@ -229,7 +231,6 @@ def _stage(stage: Stage, derivatives: Mapping[str, StageDerivative], work: Mappi
 
 
 def _initialiser(value: Any) -> str:
-    """Return the C initialiser of a structure with named members, or of a number."""
     if not isinstance(value, Mapping):
         return str(value)
     return f"{{ {', '.join(f'.{name} = {_initialiser(member)}' for name, member in value.items())} }}"
@@ -264,7 +265,7 @@ def _derivative(name: str, found: StageDerivative, work: Mapping[str, int], adjo
     }
 
 
-# Functions that return the C enumerator of a variable's index, by kind; other kinds have numeric indices.
+# C enumerator of a variable's index, as a function of the variable, by kind; other kinds use the number.
 _INDEX_NAMES = {
     "real_setting": lambda v: f"SETTING_{v.name.upper()}",
     "integer_setting": lambda v: f"SETTING_{v.name.upper()}",
@@ -276,7 +277,7 @@ _INDEX_NAMES = {
 def _parameter_places(program: EquationSystem) -> dict[str, int]:
     """Return the index of each parameter in the workspace block of all parameters.
 
-    The index of an array parameter is that of its first element.
+    For an array parameter, this is the index of the array's first element.
     """
     sizes = [parameter.value.size for parameter in program.parameters]
     ends = accumulate(sizes, initial=0)
@@ -313,8 +314,8 @@ def _phase(program: EquationSystem, phase: Phase) -> dict[str, Any]:
 def _start(program: EquationSystem, staged: Staged) -> dict[str, Any]:
     """Return the C tables that connect the initial states with their start parameters.
 
-    `parameters` contains the index of each state's start parameter. `given` marks start parameters
-    that, if set, determine the initial state directly, without a search.
+    `parameters` contains the index of each state's start parameter. `given` marks the start parameters
+    that determine the initial state directly when a user sets them, so that no search is needed.
     """
     places = _parameter_places(program)
     if program.start is None:
@@ -342,7 +343,6 @@ def _variable(variable: Variable, limits: Sequence[Bounds]) -> dict[str, Any]:
 
 
 def _tables(program: EquationSystem) -> list[tuple[str, Piecewise]]:
-    """Return the distinct lookup tables of the model, each with the name of its C array."""
     return list({lookup.function: lookup.table for lookup in program.lookups}.items())
 
 
@@ -378,10 +378,9 @@ def _bounds(bounds: Bounds) -> dict[str, Any]:
 
 
 def _dependencies(structure: ModelStructure, count: int) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the C code of all dependency lists and of the tables that point to these lists, by name.
+    """Return the C code of all dependency lists, and of the tables that point to these lists, by name.
 
-    Most unknowns share a list with others, and each list occurs once. The tables are indexed by
-    value reference.
+    Unknowns with equal dependencies share one list. The tables are indexed by value reference.
     """
     sides = {
         "dependencies": (*structure.outputs, *structure.derivatives),

@@ -1,7 +1,7 @@
-"""Search for repeated sequences in a tape of operations, such as those of equal beam elements or supports.
+"""Search for repeated sequences in a tape of operations, such as the equations of equal beam elements.
 
-Repeated sequences become loops in the generated C code. The length of the code and its compile time
-therefore hardly grow with the size of the mechanism.
+Repeated sequences become loops in the generated C code. For a larger mechanism of this kind, the
+code and its compile time therefore hardly grow.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 _LINES = 150  # Maximum number of lines of a C function, because long functions compile disproportionately slowly.
 _PERIOD = 400  # Maximum number of operations in the body of a loop.
-_WORTH = 24  # Minimum number of lines by which a loop must shorten the code.
+_WORTH = 24  # Minimum number of lines that a loop must save in the generated code.
 
 
 class Piece(NamedTuple):
@@ -34,9 +34,7 @@ class Piece(NamedTuple):
 
     @property
     def saved(self) -> int:
-        """Number of operations that a loop removes from the generated code, compared with code
-        without the loop.
-        """
+        """Number of operations by which a loop shortens the generated code."""
         return self.period * (self.rounds - 1)
 
 
@@ -62,8 +60,8 @@ def _straight(start: int, end: int) -> list[Piece]:
 def _loops(kinds: NDArray[np.int64]) -> list[Piece]:
     """Return non-overlapping loops of a sequence of operations.
 
-    If loops overlap, the one that saves more operations takes precedence, then the one with the shorter
-    period.
+    If two loops overlap, the loop that saves more operations takes precedence. If both save equally
+    many, the loop with the shorter period takes precedence.
     """
     heap = [_ranked(loop) for loop in _repetitions(kinds)]
     heapify(heap)
@@ -86,8 +84,8 @@ def _ranked(loop: Piece) -> tuple[int, int, Piece]:
 def _repetitions(kinds: NDArray[np.int64]) -> list[Piece]:
     """Return all repeated sequences of operations that are long enough for a loop.
 
-    For a period p, a sequence is a maximal range in which the operations i and i + p are of the
-    same kind.
+    A sequence with the period p is a range of operations in which each operation i is of the same kind
+    as operation i + p. The range is as long as possible.
     """
     found = []
     kinds = np.unique(kinds, return_inverse=True)[1].astype(np.min_scalar_type(len(kinds)))
@@ -100,7 +98,7 @@ def _repetitions(kinds: NDArray[np.int64]) -> list[Piece]:
 
 
 def _stretches(holds: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the first and the end indices of all index ranges in which a condition is true."""
+    """Return the first indices and the end indices of all index ranges in which a condition is true."""
     padded = np.concatenate([[False], holds, [False]])
     edges = np.flatnonzero(padded[1:] != padded[:-1])
     return edges[::2], edges[1::2]
@@ -109,7 +107,7 @@ def _stretches(holds: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.
 def _free(loop: Piece, taken: NDArray[np.bool_]) -> list[Piece]:
     """Return the parts of a loop that do not overlap with already chosen loops.
 
-    Parts that are too short for a loop are left out.
+    Parts that are too short for a loop are omitted.
     """
     begins, ends = _stretches(~taken[loop.start : loop.end])
     rests = (

@@ -34,8 +34,9 @@ class ModelStructure:
 def structure(table: Sequence[Variable], found: Dependencies, fmi: str) -> ModelStructure:
     """Return the model structure for an FMI version.
 
-    In FMI 3.0, arrays are variables, and dependencies during the run include parameters. In FMI
-    2.0, array elements are separate variables, and these dependencies exclude parameters.
+    FMI 2.0 and FMI 3.0 differ in two ways. In FMI 3.0, an array is one variable, and the dependencies
+    during the run include parameters. In FMI 2.0, each array element is a variable, and the
+    dependencies during the run exclude parameters.
     """
     return _Builder(table, found, fmi).structure()
 
@@ -49,7 +50,7 @@ class _Builder:
         self.running = np.array([fmi != "2.0" or table[i].kind != "parameter" for i in self.columns], dtype=bool)
         if fmi != "2.0":
             for i, variable in enumerate(table):
-                if variable.elements == 0:  # all elements of an array have the array's value reference
+                if variable.elements == 0:  # All elements of an array have one value reference, that of the array.
                     self.reference[i] = self.reference[i - 1]
 
     def structure(self) -> ModelStructure:
@@ -66,7 +67,7 @@ class _Builder:
 
     def _row(self, position: int) -> Mask:
         variable = self.table[position]
-        # Variables of other kinds, such as counters and accumulated corrections, have no dependencies.
+        # Variables of all other kinds, such as counters, have no dependencies.
         row: Mask = np.zeros(len(self.columns), dtype=bool)
         if variable.kind == "output":
             row = self.found.outputs[variable.index]

@@ -80,7 +80,6 @@ def _with_slopes(vector: SX, time: SX, signals: SX) -> Sequence[SX]:
 
 
 def _piece(program: EquationSystem, lookup: Lookup, known: Mapping[str, SX], t: float) -> SX:
-    """Return the polynomial coefficients of a lookup table at the time t, s."""
     begin, rate = (float(_evaluated(program, expr, known)) for expr in (lookup.begin, lookup.rate))
     return ca.SX(lookup.table.piece(begin + rate * t).tolist())
 

@@ -6,8 +6,8 @@ A loop is found wherever a sequence of operations repeats. An operand in a loop 
 - the result of a line of the previous iteration,
 - a number in memory whose index is affine in the iteration, or is read from an index table.
 
-A value that other functions or later iterations read is stored in an array `w`, unless the
-function returns the value as a result. The C code executes the operations of the tape in their
+Some values are read by other functions or in later iterations. Such a value is stored in an array
+`w`, unless it is a result of the function. The C code executes the operations of the tape in their
 order. All results therefore agree bit by bit with the tape.
 """
 
@@ -30,7 +30,7 @@ _PARAMETERS = {"arg": "const double **arg", "res": "double **res", "w": "double 
 
 
 class LocalOperand(NamedTuple):
-    """Operand that an earlier line in the body of the same loop computes, in the same iteration."""
+    """Operand that an earlier line of the loop's body computes in the same iteration."""
 
     line: int
 
@@ -38,9 +38,9 @@ class LocalOperand(NamedTuple):
 class StridedOperand(NamedTuple):
     """Operand that is read from memory, with its location for each loop iteration.
 
-    `block` is the index of the function argument that contains the operand, or COMPUTED for the result of
-    an operation. `elements` has one entry per iteration: the operand's index in the argument, or the index
-    of the operation that computes the operand.
+    `block` is the index of the function argument that contains the operand, or COMPUTED for the result
+    of an operation. `elements` contains one index per iteration: the index of the operand in the
+    argument, or the index of the operation that computes the operand.
     """
 
     block: int
@@ -120,9 +120,9 @@ def _kinds(tape: Tape) -> Integers:
 
 
 def _operands(tape: Tape, piece: Piece) -> list[list[Operand]]:
-    """Return the operands of the operations in a section of the tape.
+    """Return the operands of each operation in a section of the tape.
 
-    If the section is a loop, the list has one entry per operation of the loop's body.
+    If the section is a loop, only the operations in the loop's body are listed.
     """
     blocks = tape.blocks[piece.start : piece.start + piece.period]
     elements = tape.elements[piece.start : piece.end].reshape(piece.rounds, piece.period, 2)
@@ -160,9 +160,9 @@ class _Names:
         return (name if self._counts[name] == 1 else f"{name}_{array}{block}").upper()
 
     def elements(self, array: str, block: int, indices: Sequence[int]) -> str:
-        """Return the names of the first and last element that a line of a loop reads or writes.
+        """Return the names of the first and last element that a line of a loop reads or writes, for a comment.
 
-        The text is empty if the elements have no names.
+        The result is empty if the elements have no names.
         """
         names = self._labels[array][block].elements
         if not names:
@@ -187,10 +187,11 @@ class _Memory:
         self._results = {operation: dict(places) for operation, places in self.tape.results.items()}
 
     def result(self, values: StridedOperand) -> StridedOperand | None:
-        """Return the location of computed values among the function's results, or None.
+        """Return the location of computed values among the function's results.
 
-        The location consists of the index of the first result that contains all values, and of the
-        indices of the values in this result. None is returned if no result contains all values.
+        The location consists of the index of a result and the indices of the values in this result. If
+        several results contain all values, the first one is used. If no result contains all values, None is
+        returned.
         """
         found = [self._results.get(operation, {}) for operation in values.elements]
         block = next(iter(found[0]), None)
@@ -214,12 +215,12 @@ class _Memory:
 def _memory(tape: Tape, cut: Sequence[Piece], operands: Sequence[list[list[Operand]]], names: _Names) -> _Memory:
     """Allocate cells of the scratch array `w` for all values that several pieces of the code share.
 
-    The results of one line of a loop occupy consecutive cells, one per iteration. A cell is reused after
-    the last piece of the code that reads it.
+    In a loop, the results of one line occupy consecutive cells, one per iteration. A cell is reused
+    after the last piece of code that reads its value.
     """
     memory = _Memory(tape, names)
     last = _last_readers(memory, operands)
-    busy = np.full(0, -1)  # index of the last section of the code that reads each cell
+    busy = np.full(0, -1)  # index of the last piece of code that reads each memory cell
     for k, piece in enumerate(cut):
         readers = last[piece.start : piece.end].reshape(piece.rounds, piece.period).max(axis=0)
         lines = np.flatnonzero(readers >= 0)
@@ -235,9 +236,9 @@ def _memory(tape: Tape, cut: Sequence[Piece], operands: Sequence[list[list[Opera
 
 
 def _last_readers(memory: _Memory, operands: Sequence[list[list[Operand]]]) -> Integers:
-    """Return the index of the last piece of code that reads each operation's result from the scratch array `w`.
+    """Return for each operation the index of the last piece of code that reads its result, shape (n,).
 
-    The shape is (n,) for n operations. The index is −1 if no piece reads the result from `w`.
+    Only reads from the scratch array `w` count. The index is −1 if no piece reads the result from `w`.
     """
     last = np.full(len(memory.tape.codes), -1)
     for k, lines in enumerate(operands):
@@ -248,7 +249,7 @@ def _last_readers(memory: _Memory, operands: Sequence[list[list[Operand]]]) -> I
 
 
 def _read(operands: Iterable[Operand]) -> Iterable[StridedOperand]:
-    """Yield the operands that a section of the code reads from memory."""
+    """Yield the operands that a section of the code reads from memory, not from local variables."""
     for operand in operands:
         if isinstance(operand, Carried):
             yield operand.first
@@ -257,9 +258,10 @@ def _read(operands: Iterable[Operand]) -> Iterable[StridedOperand]:
 
 
 def _rooms(free: NDArray[np.bool_], count: int, wanted: int) -> list[int]:
-    """Return the first indices of `wanted` disjoint ranges of `count` consecutive free memory cells.
+    """Return the first indices of `wanted` disjoint ranges of free memory cells.
 
-    The memory can be extended, so all cells after the last existing cell count as free.
+    Each range has `count` consecutive cells. A range may extend beyond the last existing cell, because
+    the memory can be extended.
     """
     sums = np.concatenate([[0], np.cumsum(np.concatenate([free, np.ones(count * wanted, dtype=bool)]))])
     places = iter(np.flatnonzero(sums[count:] - sums[:-count] == count).tolist())
@@ -275,9 +277,9 @@ class _Text:
 
     def __init__(self, tape: Tape, piece: Piece, operands: list[list[Operand]], memory: _Memory) -> None:
         self._tape, self._piece, self._operands, self._memory = tape, piece, operands, memory
-        self._columns: dict[tuple[int, ...], int] = {}  # column of the index table for each sequence of indices
+        self._columns: dict[tuple[int, ...], int] = {}  # column of the index table for each index sequence
         self._uses = Counter(operand for line in operands for operand in line)
-        # C variable that contains the value of an operand which a loop iteration reads several times.
+        # C variable for each operand that one loop iteration reads several times.
         self._named: dict[StridedOperand, str] = {}
         self._carried: dict[Carried, str] = {}
         self.arrays: set[str] = set()  # C function parameters that the code uses
@@ -346,7 +348,6 @@ class _Text:
         return "" if array == "w" else self._memory.names.elements(array, block, indices)
 
     def _enumerators(self) -> str:
-        """Return the C enumeration of the argument and result indices that the function uses."""
         if not self._blocks:
             return ""
         return f"    enum {{ {', '.join(f'{name} = {block}' for name, block in self._blocks.items())} }};\n"

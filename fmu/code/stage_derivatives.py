@@ -1,10 +1,10 @@
 """Forward and reverse derivatives of evaluation stages as CasADi functions.
 
 A linear solve A X = B after a stage is not differentiated by CasADi. The functions return the
-directional derivative of B − A X for constant X, and the C code computes dX = A⁻¹ (dB − dA X) with
-the stored factors of A. Constrained equations of motion M X − Cᵀ Λ = F, C X = W are treated likewise
-with the residuals F − M X + Cᵀ Λ and W − C X. For the mass matrix M of a tree of bodies, M X is
-computed by the recursive Newton–Euler algorithm. See fmu/sources/core/equations.h.
+directional derivative of B − A X for constant X. The C code then computes dX = A⁻¹ (dB − dA X) with
+the stored factors of A. For constrained equations of motion M X − Cᵀ Λ = F, C X = W, the residuals
+are F − M X + Cᵀ Λ and W − C X. For the mass matrix M of a tree of bodies, M X is computed by the
+recursive Newton–Euler algorithm. See fmu/sources/core/equations.h.
 """
 
 from __future__ import annotations
@@ -27,15 +27,16 @@ class StageDerivative:
 
     The derivative relates two sets of workspace blocks: the stage reads the blocks `origin` and
     computes the blocks `to`. The forward function returns the changes of `to` for given changes of
-    `origin`. The reverse function returns contributions to the adjoints of `origin` for given
-    adjoints of `to`.
+    `origin`. The reverse function returns contributions to the adjoints of `origin` for given adjoints
+    of `to`.
 
     Attributes
     ----------
     name : str
         Name of the stage's function.
     function : tuple
-        CasADi symbols of `origin`, symbols of all values, and the results as one column vector.
+        CasADi symbols of the blocks `origin`, symbols of all blocks `values`, and the results as one
+        column vector.
     values, origin, to : tuple of Block
         Workspace blocks of the values that the derivative needs, and the blocks `origin` and `to`.
     changes : tuple of Label
@@ -53,8 +54,8 @@ class StageDerivative:
     def forward(self) -> ca.Function:
         """CasADi function of the forward directional derivative of an evaluation stage.
 
-        The function takes the values, and the changes of the workspace blocks `origin`. It returns the
-        changes of the blocks `to`.
+        The arguments are the values that the derivative needs, and the changes of the workspace blocks
+        `origin`. The call returns the changes of the blocks `to`.
         """
         return self._derivative(f"{self.name}_forward", self.origin, self.to)
 
@@ -62,9 +63,9 @@ class StageDerivative:
     def reverse(self) -> ca.Function:
         """CasADi function of the reverse derivative of an evaluation stage.
 
-        The arguments are the values of the stage's inputs and the adjoints of the workspace blocks `to`. The call
-        returns the contributions to the adjoints of the blocks `origin`. The function is built at the first
-        access, because only FMI 3.0 uses adjoints.
+        The arguments are the values that the derivative needs, and the adjoints of the workspace blocks
+        `to`. The call returns contributions to the adjoints of the blocks `origin`. The function is built
+        only when it is first used, because only FMI 3.0 uses adjoints.
         """
         return self._derivative(f"{self.name}_reverse", self.to, self.origin, reverse=True)
 
@@ -94,7 +95,7 @@ def differentiate(stage: Stage) -> StageDerivative:
     results = list(stage.function.call(symbols))
     to, values, arguments = stage.outputs, stage.inputs, list(symbols)
     changes = tuple(label.change for label in stage.labels)
-    # The solution is zero where derivatives are evaluated, so that a change of the matrix has no effect.
+    # The solution is zero where derivatives are evaluated. A change of the matrix then has no effect on it.
     if stage.vanishes:
         place = stage.outputs.index(stage.solution)
         results, to, changes = results[place : place + 1], to[place : place + 1], changes[place : place + 1]
@@ -175,6 +176,6 @@ def _inertia_forces(system: TreeSystem, blocks: Sequence[SX], x: SX) -> SX:
 
 
 def _symmetric(upper: SX) -> SX:
-    """Return the symmetric matrix, shape (3, 3), of the elements xx, xy, xz, yy, yz, zz."""
+    """Return the symmetric matrix, shape (3, 3), that has the elements xx, xy, xz, yy, yz, zz."""
     xx, xy, xz, yy, yz, zz = ca.vertsplit(upper)
     return ca.blockcat([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])

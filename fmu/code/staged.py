@@ -77,11 +77,11 @@ class StagedSystem:
     pivots : Block
         Workspace block of the row permutation of the LU factors.
     partition : bool
-        Whether A belongs to a fixed choice of dependent coordinates and must stay regular during a
-        run.
+        Whether A is the Jacobian of a fixed choice of dependent coordinates, which must stay regular
+        during a run.
     ratios : int
-        For a coordinate partition, number of the first columns of X that contain ratios of
-        dependent to independent velocities.
+        Number of leading columns of X that contain ratios of dependent to independent velocities; 0 if
+        A does not belong to a coordinate partition.
     """
 
     n: int
@@ -198,8 +198,8 @@ class Stage:
     labels : tuple of Label
         Labels of the outputs.
     vanishes : bool
-        Whether the solution is zero wherever derivatives are evaluated, so that a change of the
-        matrix has no effect.
+        Whether the solution is zero in all states in which derivatives are evaluated. A change of the
+        matrix then has no effect on the solution.
     """
 
     name: str
@@ -230,14 +230,14 @@ class Phase:
     stage : int
         Index, within the group START, of the evaluation stage that computes the Newton system.
     found, begin : Block or None
-        Workspace blocks of the accumulated Newton steps, and of the initial guess.
+        Workspace blocks of the sum of all Newton steps, and of the initial guess.
     left : Block
         Workspace block of the residual, which vanishes at the solution.
     names : tuple of str
         Names of the residual's elements, for messages.
     stiffness : Block or None
-        Stiffness matrix, positive definite at a stable equilibrium, which the C code derives from
-        the Jacobian; None if the stage computes the matrix of the Newton system itself.
+        Stiffness matrix, which the C code derives from the Jacobian and which is positive definite at a
+        stable equilibrium. None if the stage computes the matrix of the Newton system itself.
     tried : Block or None
         Workspace block of a step that is tested before it is accepted; None if each Newton step is
         accepted.
@@ -287,7 +287,7 @@ class Staged:
     def running(self) -> list[Stage]:
         """Evaluation stages on which state derivatives and outputs depend, in order of evaluation.
 
-        A stage is left out if nothing reads the solution of its linear system.
+        A stage is omitted if no other stage reads the solution of its linear system.
         """
         running = (stage for stage in self.stages if stage.group in RUNNING)
         return [

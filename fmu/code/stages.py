@@ -69,7 +69,8 @@ Solve: TypeAlias = LinearSolve | TreeSolve | ConstrainedSolve
 class _Plan:
     """Plan of an evaluation stage: definitions, followed by either a linear solve or results.
 
-    `results` maps the name of a result block of the workspace to the expressions that are stored in it.
+    `results` maps the name of a workspace block to the expressions whose values are stored in the
+    block.
     """
 
     group: str
@@ -95,7 +96,7 @@ class _Cutter:
     def __init__(self, program: EquationSystem) -> None:
         self.program = program
         self.result = Staged()
-        self.known: dict[str, SX] = {}  # CasADi expression of each input, passed value and solution, by name
+        self.known: dict[str, SX] = {}  # CasADi expressions of inputs, solutions and values of earlier stages
         self.arguments: list[tuple[SX, Block]] = []
         self.read: set[str] = set()  # names that the expressions of any stage read
         self._base_blocks()
@@ -106,7 +107,7 @@ class _Cutter:
         chains = [[plan for group in groups for plan in plans[group]] for groups in _CHAINS]
         later = set().union(*(plan.uses() for each in chains for plan in each))
         self._run(plans["prepare"], later.union(*(plan.uses() for plan in plans["start"])))
-        self._exchange("pieces", "start_pieces")  # the initial state requires lookup tables at t = 0
+        self._exchange("pieces", "start_pieces")  # lookup tables are evaluated at t = 0 for the initial state
         if self.program.start is not None:
             StartStages(self.program, self.result, self.known, self.arguments).add()
         self._run(plans["start"], later)
@@ -120,16 +121,12 @@ class _Cutter:
     def _run(self, plans: list[_Plan], beyond: set[str]) -> None:
         """Create evaluation stages from plans and append them to the result, in the order of evaluation.
 
-        `beyond` contains the names of values that stages outside these plans read.
+        The argument `beyond` contains the names of values that stages of other plans read.
         """
         for position, plan in enumerate(plans):
             self._stage(plan, beyond.union(*(other.uses() for other in plans[position + 1 :])))
 
     def _exchange(self, old: str, new: str) -> None:
-        """Replace the workspace block `old` by `new`.
-
-        All CasADi symbols of the values in `old` then refer to `new`.
-        """
         blocks = self.result.blocks
         self.arguments = [(x, blocks[new] if block == blocks[old] else block) for x, block in self.arguments]
 
@@ -173,9 +170,6 @@ class _Cutter:
             self.result.labels[block] = Label.of(name, members)
 
     def _argument(self, name: str, members: list[tuple[str, Shape]]) -> SX:
-        """Allocate one workspace block for several variables and return the CasADi symbol of the
-        block.
-        """
         self.result.allocate(sum(math.prod(shape) for _, shape in members), name)
         return self._argument_of(name, members)
 
@@ -202,10 +196,10 @@ class _Cutter:
         return plans
 
     def _results(self) -> dict[str, dict[str, Sequence[Expr]]]:
-        """Return the result expressions of the evaluation stages.
+        """Return the result expressions of all evaluation stages.
 
-        The keys are the group of stages and, within a group, the workspace block that receives the
-        result.
+        The keys of the outer mapping are groups of stages. The keys of the inner mappings are the names of
+        the workspace blocks that receive the results.
         """
         program = self.program
         results: dict[str, dict[str, Sequence[Expr]]] = {
@@ -241,7 +235,6 @@ class _Cutter:
         return [projections[key].violation if key in projections else ir.constant(0.0) for key in LEVELS]
 
     def _lengths(self) -> list[Expr]:
-        """Return the length and the length rate of each two-point force element."""
         return [expr for length in self.program.lengths for expr in (length.value, length.rate)]
 
     def _groups(self) -> dict[str, list[Item]]:
@@ -345,14 +338,14 @@ class _Cutter:
         return {value.name: start(value.expr) for value in self.program.start_values}
 
     def _carry(self, values: Mapping[str, SX]) -> list[SX]:
-        """Return the values that later stages need; equal expression nodes are returned once.
+        """Return the values that later stages need, each distinct value once.
 
         The method also defines the symbols by which later stages read these values.
         """
         rows = {name: value.T for name, value in values.items()}
         entries = {name: [(entry.element_hash(), entry) for entry in row.nonzeros()] for name, row in rows.items()}
-        # Numbers and function arguments need no copy in the workspace.
-        # Both halves of a symmetric matrix consist of the same expression nodes, which are stored once.
+        # Numbers and function arguments are available in later stages without a copy in the workspace.
+        # A symmetric matrix contains each off-diagonal expression twice; the value is stored once.
         nodes = {
             node: entry
             for node, entry in chain.from_iterable(entries.values())
@@ -417,7 +410,7 @@ class _Cutter:
 def _values(solve: Solve, evaluate: Evaluator) -> list[SX]:
     """Return the matrices and right-hand sides of a linear system as expressions, for the C solver.
 
-    For a tree of bodies, the arrays that define the mass matrix replace this matrix.
+    The mass matrix of a tree of bodies is replaced by the arrays from which the C solver forms it.
     """
     if not isinstance(solve, TreeSolve):
         return [evaluate(expr) for expr in solve.exprs]
@@ -428,7 +421,7 @@ def _values(solve: Solve, evaluate: Evaluator) -> list[SX]:
 def _roles(solve: Solve) -> list[Label]:
     """Return the labels of the matrices and right-hand sides of a linear system, for the C solver.
 
-    Each label is the role in the linear system, such as `right`.
+    A label names the role of the array in the linear system, such as `right` for the right-hand side.
     """
     system = solve.system if isinstance(solve, TreeSolve) else solve
     rest = ["right"] if isinstance(system, LinearSolve) else ["jacobian", "right", "wanted"]
@@ -439,8 +432,8 @@ def _roles(solve: Solve) -> list[Label]:
 def _first_names(entries: Mapping[str, Sequence[tuple[int, SX]]], nodes: Iterable[int]) -> tuple[str, ...]:
     """Return a name for each value that later stages read.
 
-    Several variables can contain the same value; the first of these variables gives the name. For
-    an array, the name includes the index of the value among the array's non-zero elements.
+    If several variables contain the same value, the name is that of the first such variable. For an
+    array, the name includes the index of the value among the array's non-zero elements.
     """
     found: dict[int, str] = {}
     for name, own in entries.items():
@@ -464,9 +457,9 @@ def _once(values: list[SX]) -> list[SX]:
 
 
 def _with_checks_last(items: Sequence[Item]) -> list[Item]:
-    """Move linear solves to the end of a list if no other definition or solve uses the solution.
+    """Move each linear solve whose solution no other item uses to the end of the list.
 
-    The evaluation stages of these solves then need not pass any values to later stages.
+    The stages of these linear solves then need not pass any values to later stages.
     """
     read = {name for item in items for expr in item.exprs for name in expr.symbols}
     unread = [item for item in items if isinstance(item, LinearSolve) and item.name not in read]
@@ -476,7 +469,7 @@ def _with_checks_last(items: Sequence[Item]) -> list[Item]:
 def _runs(items: list[Item]) -> list[list[Item]]:
     """Split a list of definitions and linear solves after each linear solve.
 
-    The last sublist contains the remaining definitions and may be empty.
+    The last part contains the definitions after the last linear solve, and may be empty.
     """
     runs: list[list[Item]] = [[]]
     for item in items:

@@ -10,9 +10,9 @@ The search has three phases. Each phase is a stage whose linear system yields a 
                  code for the Jacobian would grow with n²
     velocities   smallest velocity change that satisfies the velocity constraints
 
-In each phase, the C code adds the Newton steps to a workspace block of accumulated changes.
-Derivatives of the initial state treat this block as a constant. The last step is zero apart
-from rounding, and the derivative of this step is the derivative of the solution.
+In each phase, the C code adds up the Newton steps in a workspace block. Derivatives of the initial
+state treat this sum as a constant. This is exact, because the derivative of the last Newton step is
+the derivative of the solution.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from .casadi_eval import SX, Evaluator, needed
 from .staged import Block, Label, Phase, Stage, Staged, StagedSystem
 from .tape import with_own_registers
 
-# Signs in 4 q_i² = 1 ± R_11 ± R_22 ± R_33 for a rotation matrix R and its unit quaternion q.
+# Signs in 4 q_i² = 1 ± R_11 ± R_22 ± R_33, with i = 0 … 3, for a rotation matrix R and its unit quaternion q.
 _SIGNS = ((1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1))
 
 Known: TypeAlias = Mapping[str, SX]
@@ -90,7 +90,6 @@ class StartStages:
         return q, self._changed(qd, scale * step[: len(start.moving)])
 
     def _place(self, name: str) -> int:
-        """Return the offset of a parameter in the workspace of the generated C code."""
         before = itertools.takewhile(lambda parameter: parameter.name != name, self._program.parameters)
         return self._staged.blocks["parameters"].offset + sum(parameter.value.size for parameter in before)
 
@@ -107,10 +106,10 @@ class StartStages:
     def _freed(self, q: Sequence[SX], guess: SX) -> list[SX]:
         """Return all coordinates for a guess of the unknowns in the search for static equilibrium.
 
-        The free coordinates are unknown. For some free coordinates, the equilibrium does not depend on
-        the start parameter: coordinates of the base, of beams, of joints with springs, or outside of
-        all kinematic loops. The guess is the value of such a coordinate. For every other free
-        coordinate, the guess is added to the start value.
+        The unknowns are the free coordinates. Some of them have an equilibrium value that does not depend
+        on their start parameters: coordinates of the base, of beams, of joints with springs, or outside of
+        all kinematic loops. For these coordinates, the guess is the value itself. For every other free
+        coordinate, the guess is a difference from the start value.
         """
         free, settled = self._start.free, self._start.settled
         values = dict(zip(free, ca.vertsplit(guess[: len(free)]), strict=True))
@@ -190,11 +189,9 @@ class StartStages:
 def initial(start: Start, phase: SearchStage) -> list[float]:
     """Return the initial guess of a phase of the initial-state search for unmodified start parameters.
 
-    In the phases assembly and velocities, the guess is the difference between the described value
-    and the default value of each moving coordinate. In the equilibrium phase, the guess is the
-    described value for coordinates in `start.settled`, and zero for all other unknowns. A
-    coordinate that no phase moves therefore starts where a description with the modified parameters
-    would place it.
+    In the phases assembly and velocities, the guess is the difference between the described value and
+    the default value of each moving coordinate. In the equilibrium phase, the guess is the described
+    value for coordinates in `start.settled`, and zero for all other unknowns.
     """
     if phase is EQUILIBRIUM:
         return _equilibrium(start, start.described[0])
@@ -206,7 +203,7 @@ def at_defaults(start: Start, phase: SearchStage) -> list[float]:
     """Return the solution of a phase of the initial-state search for default parameters.
 
     Lagrange multipliers are set to zero. The list is empty for the phases assembly and velocities,
-    which change nothing for default parameters.
+    because default parameters require no change in these phases.
     """
     return _equilibrium(start, start.defaults[0]) if phase is EQUILIBRIUM else []
 
@@ -219,8 +216,8 @@ def _equilibrium(start: Start, positions: Sequence[float]) -> list[float]:
 def parameter_of(start: Start, phase: SearchStage) -> list[str]:
     """Return the names of the start parameters of all coordinates that a phase of the search moves.
 
-    In the velocity phase, these are start parameters of rates. A rate that is not a state has no
-    start parameter, although the list contains a name for it.
+    In the velocity phase, these are start parameters of rates. The list also contains names for rates
+    that are not states, although such rates have no start parameter.
     """
     return [f"{start.coordinates[k]}{'_dot' * phase.level}_start" for k in start.moved(phase)]
 
@@ -238,7 +235,7 @@ class Finder:
     def given(self, level: int) -> list[SX]:
         """Return the start values of all coordinates (level 0) or of their rates (level 1).
 
-        The value of a rate without a start parameter is the number in the description.
+        A rate without a start parameter has the value that the description gives.
         """
         names = [f"{symbol}{'_dot' * level}_start" for symbol in self._start.coordinates]
         described = self._start.described[level]
@@ -328,10 +325,10 @@ class Finder:
 def _rotation(R: SX) -> SX:
     """Return 4 tan(φ/4) times the unit axis of a rotation matrix with the rotation angle φ.
 
-    The vector is a smooth function up to half a turn; analysis/start/turned.py uses the same
-    vector. It is computed from the unit quaternion p of the rotation. The products 4 p_i p_j are
-    linear in the matrix. The code uses the row i with the largest square p_i², because this row is
-    p times the largest factor.
+    The vector is a smooth function of the matrix for rotations below half a turn;
+    analysis/start/turned.py uses the same vector. It is computed from the unit quaternion p. The
+    products 4 p_i p_j are linear in the elements of the matrix. The code uses the products with the
+    largest component p_i, because rounding affects them least.
     """
     x, y, z = R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]
     xy, xz, yz = R[0, 1] + R[1, 0], R[0, 2] + R[2, 0], R[1, 2] + R[2, 1]
@@ -348,7 +345,8 @@ def _rotation(R: SX) -> SX:
 def _diameter(places: Sequence[SX]) -> SX:
     """Return the largest distance between any two of the points, m.
 
-    Unlike the size of an axis-parallel box, this extent does not depend on the world frame's axes.
+    The distance does not depend on the directions of the world axes, unlike the size of an
+    axis-parallel box.
     """
     squares = [ca.sumsqr(b - a) for a, b in itertools.combinations(places, 2)]
     return ca.sqrt(functools.reduce(ca.fmax, squares, ca.SX(0)))

@@ -19,7 +19,7 @@ from ...core.errors import BuildError
 from .casadi_eval import SX
 
 Integers: TypeAlias = NDArray[np.int64]
-COMPUTED, NOTHING = -1, -2  # Codes of two operand sources: result of an operation, and missing operand.
+COMPUTED, NOTHING = -1, -2  # Codes for the source of an operand: result of an operation, or no operand.
 # C templates of CasADi's operations. OP_OUTPUT copies an argument or a constant to a result.
 _OPERATORS = {
     ca.OP_OUTPUT: "{0}",
@@ -99,7 +99,7 @@ class Tape:
 
 
 class _Instructions:
-    """The N instructions of a CasADi function, and the conversion of its n operations to a tape."""
+    """Instructions of a CasADi function (N), and conversion of its elementary operations (n) to a tape."""
 
     def __init__(self, function: ca.Function) -> None:
         self._function = function
@@ -116,8 +116,8 @@ class _Instructions:
     def _read(self) -> Integers:
         """Return the registers that each instruction of a CasADi function reads, shape (N, 2); −1 means none.
 
-        For an instruction that loads an element of a function argument, the columns contain the indices of the
-        argument and of the element instead.
+        If the instruction loads an element of a function argument, its two numbers are the index of the
+        argument and the index of the element.
         """
         _, examples, which = np.unique(self._kinds, return_index=True, return_inverse=True)
         counts = np.array([len(self._function.instruction_input(k)) for k in examples.tolist()], dtype=int)
@@ -127,7 +127,7 @@ class _Instructions:
         return pairs
 
     def _latest(self) -> Integers:
-        """Return which instruction wrote each register that another instruction reads, shape (N, 2).
+        """Return which instruction wrote each register that an instruction reads, shape (N, 2).
 
         An entry is −1 if the instruction reads no register.
         """
@@ -141,12 +141,12 @@ class _Instructions:
         return np.where(reads, writers[np.where(reads, self._given, 0)], -1)
 
     def operands(self) -> tuple[Integers, Integers]:
-        """Return the source of each operand, and the index in this source, shape (n, 2) each."""
+        """Return for each operand its source and its index in this source, shape (n, 2) each."""
         sources, computed = self._sources, self._computed[self._sources]
         blocks = np.where(computed, COMPUTED, self._given[sources, 0])
         elements = np.where(computed, self._numbers[sources], self._given[sources, 1])
         blocks[self._constant | (sources < 0)] = NOTHING
-        # A constant first operand becomes part of the C template, so the second operand takes its place.
+        # If the first operand is a constant, it becomes part of the C template, and the second operand moves up.
         for found in (blocks, elements):
             found[self._constant[:, 0]] = found[self._constant[:, 0], ::-1]
         return blocks[self._operations], elements[self._operations]
@@ -183,7 +183,7 @@ class _Instructions:
 
 
 def with_own_registers(name: str, arguments: Sequence[SX], results: Sequence[SX]) -> ca.Function:
-    """Return a CasADi function that stores the result of each operation in a register of its own.
+    """Return a CasADi function in which each operation writes to a separate register.
 
     The registers are numbered in order of evaluation. Only such functions can be converted by `tape`.
     """

@@ -19,9 +19,9 @@ from .platforms import TARGETS, Platform, here
 from .universal import universal
 
 FLAGS = ("-O2", "-fno-math-errno", "-fvisibility=hidden", "-Iinclude")  # the code does not use errno
-# Minimum processors for which code can be compiled: that of this machine, or any with AVX2 and FMA.
+# Minimum processors for which libraries can be compiled: this machine's, or any x86-64 with AVX2 and FMA.
 MARCHES = ("native", "x86-64-v3")
-# Vectors of four doubles are slower than vectors of two, because the code reads doubles with a stride.
+# Vectors of four doubles are slower than vectors of two, because the code reads non-adjacent doubles.
 _NARROW = ("-mprefer-vector-width=128",)
 
 
@@ -29,8 +29,8 @@ _NARROW = ("-mprefer-vector-width=128",)
 class Toolchain:
     """C compilers for the shared library of one platform, one compiler per processor architecture.
 
-    `march` is the minimum processor on which the library runs, one of `MARCHES`; "" means any processor of
-    the platform.
+    `march` is the minimum processor on which the library runs: one of `MARCHES`, or "" for any
+    processor of the platform.
     """
 
     platform: Platform
@@ -54,9 +54,10 @@ def toolchains(fmi: str, platforms: Sequence[Platform] = (), march: str = "") ->
     Raises
     ------
     MissingToolError
-        If a platform is not that of this machine and ziglang is not installed.
+        If a platform differs from that of this machine, and ziglang is not installed.
     DescriptionError
-        If `march` is unknown to this package or to the compiler, or is combined with platforms.
+        If `march` is not in `MARCHES`, if the compiler does not accept it, or if platforms are given as
+        well.
     """
     if not march:
         return _toolchains(fmi, platforms)
@@ -126,7 +127,7 @@ def build(
             (folder / path).parent.mkdir(exist_ok=True)
             (folder / path).write_text(text, encoding="utf-8")
         slices = [_Slice(name, folder, t, k, c) for t in made_by for k, c in enumerate(t.compilers)]
-        # Long sources come first, so that the parallel compilations end at about the same time.
+        # Long sources come first. Otherwise, the last compilation could run alone while other processors are idle.
         longest_first = sorted(sources, key=lambda source: -len(files[source]))
         jobs = [(part, source, flags.get(source, compiler.STRICT)) for source in longest_first for part in slices]
         for what in pool.map(lambda job: job[0].compile(*job[1:]), jobs):

@@ -39,7 +39,7 @@ class Compiler:
 
         The processor is named as in gcc's option -march.
         """
-        # zig spells processor names with underscores. The option overrides the earlier -mcpu=baseline.
+        # zig spells processor names with underscores. This option overrides -mcpu=baseline, which precedes it.
         return (f"-mcpu={name.replace('-', '_')}",) if self.is_zig else (f"-march={name}",)
 
     def knows(self, flags: Sequence[str]) -> bool:

@@ -20,9 +20,10 @@ _INCLUDE = re.compile(r'^ *# *include "(.+?)"', re.MULTILINE)
 
 @contextmanager
 def kept_objects(folder: Path | None = None) -> Iterator[None]:
-    """Enable the cache of object files in this process and in processes that it starts.
+    """Enable the cache of object files in this process and its child processes.
 
-    The cache is stored in `folder`, or in a temporary folder that is removed at the end of the context.
+    The cache is stored in `folder`. By default, it is stored in a temporary folder that is removed at
+    the end of the context.
     """
     with TemporaryDirectory(prefix="gpmelica-objects-", ignore_cleanup_errors=True) as temporary:
         before = os.environ.get(_FOLDER)
@@ -39,10 +40,11 @@ def compile_object(
 ) -> None:
     """Compile a source, or copy a cached object file.
 
-    A cached file is used if compiler, options, source and headers are equal.
+    A cached file is used if it was compiled from equal sources and headers with the same compiler and
+    options.
 
-    Several processes may write the same cached file at the same time. If the folder of the cache is
-    not accessible, the source is compiled without a cache.
+    Several processes may write the same cached file at the same time. If the folder of the cache is not
+    accessible, the source is compiled without a cache.
     """
     kept = os.environ.get(_FOLDER)
     if kept is None:
@@ -67,7 +69,10 @@ def _key(by: compiler.Compiler, source: str, flags: Sequence[str], folder: Path)
 
 
 def _stamp(by: compiler.Compiler) -> tuple[str, int, int] | None:
-    """Return path, size and time of change of a compiler, which an update with the same version changes."""
+    """Return path, size and modification time of a compiler, or None if the compiler is not found.
+
+    An update of the compiler changes size or time even if it keeps the version number.
+    """
     try:
         program = Path(by.command[0]).resolve(strict=True)
         found = program.stat()
@@ -79,11 +84,11 @@ def _stamp(by: compiler.Compiler) -> tuple[str, int, int] | None:
 def _with_headers(folder: Path, source: str) -> list[str]:
     """Return a C file and all headers in `folder` that it includes directly or indirectly.
 
-    The contents of these files are part of the cache key. Sources that do not depend on the FMI
-    version are thus compiled once for FMUs of FMI 2.0 and 3.0.
+    The contents of these files are part of the cache key. A source that includes no FMI-specific header
+    is therefore compiled only once for FMUs of FMI 2.0 and 3.0.
     """
     found = [source]
-    for path in found:  # the list grows during the iteration
+    for path in found:  # the loop appends further headers to the list
         for name in _INCLUDE.findall((folder / path).read_text(encoding="utf-8")):
             places = (place for place in (name, f"include/{name}") if (folder / place).is_file())
             found += [place for place in places if place not in found]

@@ -36,7 +36,7 @@ _MACHINES = {"amd64": "x86_64", "x86_64": "x86_64", "arm64": "aarch64", "aarch64
 
 @dataclass(frozen=True)
 class Platform:
-    """Folder for the shared library of one platform, below the folder `binaries` of an FMU.
+    """Platform, with the name of its folder below the folder `binaries` of an FMU.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ def here(fmi: str) -> Platform:
     if fmi != "2.0":
         return Platform(own, (own,))
     bits = "32" if architecture == "x86" else "64"
-    # FMI 2.0 names do not contain the processor; importers on aarch64 use the same names.
+    # FMI 2.0 names do not contain the processor, so importers on aarch64 use the names of x86 platforms.
     return Platform({"windows": "win"}.get(system, system) + bits, (own,))
 
 

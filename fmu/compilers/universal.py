@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 
-# Magic number of Apple's mach-o/fat.h, and the binary logarithm of the libraries' alignment in bytes.
+# Magic number of Apple's mach-o/fat.h, and log2 of the alignment of the libraries in bytes.
 _MAGIC, _ALIGNMENT = 0xCAFEBABE, 14
 
 
@@ -17,7 +17,7 @@ def universal(libraries: Sequence[bytes]) -> bytes:
     if len(libraries) == 1:
         return libraries[0]
     header, body = struct.pack(">II", _MAGIC, len(libraries)), b""
-    start = 1 << _ALIGNMENT  # offset of the first library, larger than the header
+    start = 1 << _ALIGNMENT  # offset of the first library, after the header
     for library in libraries:
         processor = struct.unpack_from("<II", library, 4)  # processor type and subtype from the library's header
         header += struct.pack(">IIIII", *processor, start + len(body), len(library), _ALIGNMENT)

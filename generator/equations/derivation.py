@@ -1,7 +1,8 @@
 """Derivation of the equations of a model from a description, in two steps.
 
-The first step derives all equations that do not depend on the initial state. The second step adds the
-initial state, and solves for the accelerations with a partition of the coordinates.
+The first step derives all equations that do not depend on the initial state. The second step adds
+the initial state. It then solves the equations for the accelerations, with the coordinates
+partitioned into independent and dependent ones.
 """
 
 from __future__ import annotations
@@ -62,8 +63,8 @@ class InitialValues:
 def derive(chain: Description, initial: InitialValues, partition: Partition) -> EquationSystem:
     """Derive the complete equations of a description.
 
-    The constrained equations of motion are one item of the program. Functions of the module
-    `linear_solves` replace this item by linear systems.
+    In the returned program, one item contains the constrained equations of motion. Functions of the
+    module `linear_solves` replace this item by linear systems.
     """
     return close(open_equations(chain), initial, partition)
 
@@ -104,7 +105,7 @@ def open_equations(chain: Description) -> OpenEquations:
 def close(equations: OpenEquations, initial: InitialValues, partition: Partition) -> EquationSystem:
     """Complete equations that have no initial state yet.
 
-    Accelerations, joint reactions, projections, states and outputs are added.
+    The function adds accelerations, joint reactions, projections, states and outputs.
 
     Raises
     ------
@@ -113,8 +114,8 @@ def close(equations: OpenEquations, initial: InitialValues, partition: Partition
     """
     program, mechanism, rows = equations.program, equations.mechanism, equations.constraints
     if program.states:
-        raise RuntimeError("these equations are closed already; derive them again with open_equations")
-    # Rounding to two digits keeps the generated source independent of rounding errors in the initial state.
+        raise RuntimeError("these equations have been completed already; derive new ones with open_equations()")
+    # The length is rounded to two digits, so that rounding errors do not change the generated source.
     program.meeting = float(f"{MEETING * initial.extent:.2g}")
     program.initial = dict(initial.quantities)
     filters.begin(program, equations.commands, initial.filters)
@@ -142,7 +143,6 @@ def close(equations: OpenEquations, initial: InitialValues, partition: Partition
 
 
 def _add_outputs(equations: OpenEquations, solution: Solution) -> None:
-    """Add the outputs of points and force elements, and the outputs requested in `[outputs]`."""
     program, points = equations.program, equations.points
     outputs.motion(program, equations.mechanism, points, solution.qdd)
     program.outputs += equations.measured
@@ -153,7 +153,6 @@ def _add_outputs(equations: OpenEquations, solution: Solution) -> None:
 def _add_constraints(
     equations: OpenEquations, rows: ConstraintEquations, active: ActiveSystem, solution: Solution
 ) -> None:
-    """Add constraint residuals as outputs, checks of redundant constraints, and projections."""
     program, mechanism, settings = equations.program, equations.mechanism, equations.mechanism.chain
     program.rows = tuple(row.name for row in rows.rows)
     program.residuals = {"position": rows.Phi, "velocity": rows.Phi_dot}
@@ -164,7 +163,6 @@ def _add_constraints(
 
 
 def _links_with_reactions(mechanism: SymbolicMechanism) -> tuple[str, ...]:
-    """Return the names of the links whose joint reactions are outputs."""
     chosen = mechanism.chain.outputs.loads
     names = dict.fromkeys(body.link for body in mechanism.bodies if body.link != "base")
     return tuple(names) if chosen == "all" else tuple(name for name in names if name in chosen)

@@ -28,8 +28,9 @@ _LEVELS: tuple[tuple[int, str, str], ...] = ((0, "m", "position"), (1, "m/s", "v
 
 
 def names(mechanism: SymbolicMechanism) -> set[str]:
-    """Return the names of states, start values, outputs and inputs, which are reserved: definitions
-    must not use them.
+    """Return the names of states, start values, outputs and inputs.
+
+    These names are reserved: no definition may have one of them.
     """
     started = [signal for level in ("position", "velocity", "bristle") for signal in _of_all(mechanism, level)]
     found = {name for signal in started for name in (signal.name, f"{signal.name}_start", f"{signal.name}{STATE}")}
@@ -58,8 +59,8 @@ def states(
 ) -> None:
     """Add the coordinates and their rates as state variables.
 
-    If the constraints determine a rate, this rate is an output already and does not become a state
-    variable. The argument `extent` is the extent of the mechanism in m.
+    A rate that the constraints determine is not a state variable, because it is an output already. The
+    argument `extent` is the extent of the mechanism in m.
     """
     for k, coordinate in enumerate(mechanism.coordinates):
         rate = coordinate.signal("velocity")
@@ -75,7 +76,7 @@ def states(
 def _nominal(coordinate: SymbolicCoordinate, extent: float) -> float:
     """Return the nominal magnitude of a coordinate, rad or m.
 
-    If the extent of the mechanism is below 1 m, the nominal magnitude of lengths is reduced.
+    For lengths, the nominal magnitude is reduced if the extent of the mechanism is below 1 m.
     """
     size = 1.0 if coordinate.role == "joint" else 1e-3
     return size if coordinate.unit == "rad" else size * min(1.0, 10.0 ** math.floor(math.log10(extent)))
@@ -160,18 +161,21 @@ def _efforts(
     rows: ConstraintEquations,
     solution: Solution,
 ) -> dict[int, Expr]:
-    """Return the effort of each drive, and of the fixture of a fixed base: coordinate → N or N·m."""
+    """Return the drive efforts, N or N·m, by coordinate.
+
+    For a fixed base, the reaction of its fixture is included.
+    """
     if mechanism.driven == mechanism.actuated and solution.drives is not None:
         return {k: solution.drives[j] for j, k in enumerate(mechanism.driven)}
     efforts = {}
     for k, inertia_force in zip(
         mechanism.driven, _inertia_forces(program, mechanism, inertia, solution.qdd), strict=True
     ):
-        # uses the difference Q − h, because h and Q separately would enlarge OpenModelica's linear system
+        # Separate terms Q and h, instead of Q − h, would enlarge OpenModelica's linear system.
         effort = inertia_force - solution.forces[k]
         if solution.friction is not None:
             effort = effort + solution.friction[k]
-        # Drives do not exert the reactions of contacts, so these are subtracted
+        # Contact reactions are not exerted by drives, so they are subtracted from the efforts.
         for reaction in rows.reactions:
             assert solution.multipliers is not None
             effort = effort - solution.multipliers[reaction.row] * rows.C[reaction.row, k]
@@ -182,7 +186,6 @@ def _efforts(
 def _inertia_forces(
     program: EquationSystem, mechanism: SymbolicMechanism, inertia: Dynamics, qdd: Expr
 ) -> Sequence[Expr]:
-    """Return the inertia forces M q̈ of the coordinates whose drive effort is an output."""
     driven = mechanism.driven
     if not driven:
         return ()

@@ -47,7 +47,7 @@ def derive(
     Parameters
     ----------
     points
-        Quantities of points; the accelerations q̈ must be set.
+        Quantities of points. The accelerations q̈ of the coordinates must be defined before the call.
     stored
         Functions that return the energies of force elements, J.
     """
@@ -85,7 +85,6 @@ def _publish(program: EquationSystem, measures: Iterable[Measure], values: Itera
 
 
 def _kinetic(mechanism: SymbolicMechanism, inertia: Dynamics) -> Expr:
-    """Return the kinetic energy ½ q̇ᵀ M q̇, J."""
     rates = ir.array([ir.symbol(f"{coordinate.symbol}_dot") for coordinate in mechanism.coordinates])
     return 0.5 * (rates @ (inertia.M @ rates))
 
@@ -93,8 +92,8 @@ def _kinetic(mechanism: SymbolicMechanism, inertia: Dynamics) -> Expr:
 def _potential(kinematics: SymbolicKinematics, inertia: Dynamics, stored: Sequence[Callable[[], Expr]]) -> Expr:
     """Return the potential energy of gravity and springs, J.
 
-    Gravity contributes −g·Σ m r. The first mass moments m r are subtree sums of the bodies on the
-    ground.
+    The energy of gravity is −g·Σ m r. The sum is over the first mass moments m r of the subtrees that
+    begin at the ground.
     """
     mechanism = kinematics.mechanism
     total: Expr = ir.constant(0.0)
@@ -111,9 +110,9 @@ def _potential(kinematics: SymbolicKinematics, inertia: Dynamics, stored: Sequen
 class _Turns:
     """Orientations of the bodies as quaternions (w, x, y, z) relative to the world.
 
-    Each quaternion is the product of the quaternions of constant frames and of joint rotations. It
-    is a smooth function of the coordinates. A full turn of a joint reverses the sign of the
-    quaternion. The quaternion with the opposite sign denotes the same orientation.
+    Each quaternion is a product of quaternions of constant frames and of joint rotations. It is
+    therefore a smooth function of the coordinates. A full turn of a joint reverses the sign of the
+    quaternion, which then denotes an equal orientation.
     """
 
     def __init__(self, program: EquationSystem, kinematics: SymbolicKinematics) -> None:

@@ -17,9 +17,9 @@ Array = NDArray[np.float64]
 
 
 def derive(equations: OpenEquations, start: tuple[Array, Array], following: StartDependence) -> None:
-    """Set the conditions on the initial state: closed loops, and balanced forces at rest.
+    """Set the conditions on the initial state: closed loops, and static equilibrium.
 
-    At rest, −h is the generalised gravity force.
+    At zero velocity, the generalised gravity force is −h.
     """
     mechanism, kinematics, rows = equations.mechanism, equations.bodies, equations.constraints
     names = tuple(row.name for row in rows.rows) if rows else ()

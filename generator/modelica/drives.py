@@ -1,6 +1,6 @@
 """Modelica package that connects the plant to the Modelica Standard Library by flanges and signals.
 
-The package is separate because it needs the library; the main package `Name` is self-contained.
+The package is separate, because the main package `Name` must not depend on the library.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ _SIGNALS = ("position", "velocity")  # quantities that have signal connectors
 
 @dataclass(frozen=True)
 class _Domain:
-    """Mechanical domain of the Modelica Standard Library, with the names of position and effort in
-    its flanges.
+    """Mechanical domain of the Modelica Standard Library: translational or rotational.
+
+    The attributes contain the names of position and effort in the flanges of the domain.
     """
 
     package: str
@@ -34,9 +35,7 @@ _DOMAINS = {"rad": _Domain("Rotational", "phi", "tau"), "m": _Domain("Translatio
 
 @dataclass(frozen=True)
 class Connector:
-    """Connector component of the class `kind`, with the equations that connect it to variables of
-    the plant.
-    """
+    """Connector of the class `kind`, with the equations that connect it to variables of the plant."""
 
     kind: str
     name: str
@@ -72,7 +71,6 @@ def _plant(program: EquationSystem) -> str:
 
 
 def _input_names(program: EquationSystem) -> dict[str, str]:
-    """Return for each component of an applied force the name of the plant's input."""
     names = {entry.name: entry.name for entry in program.inputs}
     return names | {force.name: parts.input_name(program, force) for force in parts.applied_forces(program)}
 
@@ -96,7 +94,6 @@ def _flanges(program: EquationSystem, built: Mechanism, plant: str) -> Iterator[
 
 
 def _inputs(program: EquationSystem, built: Mechanism, plant: str) -> Iterator[Connector]:
-    """Yield the connectors of forces on links and of other inputs of the description."""
     on_joints = {force.name for force in built.forces if force.coordinate is not None}
     given: list[Input | Definition] = [*program.inputs, *parts.applied_forces(program)]
     texts = {entry.name: (entry.unit, entry.description) for entry in given}
@@ -107,7 +104,6 @@ def _inputs(program: EquationSystem, built: Mechanism, plant: str) -> Iterator[C
 
 
 def _outputs(program: EquationSystem, built: Mechanism, plant: str) -> Iterator[Connector]:
-    """Yield the connectors of measurable quantities: positions and velocities of joints and points."""
     joints = {c.name for c in built.coordinates if c.role == "joint"}
     for output in program.outputs:
         origin = output.signal.origin

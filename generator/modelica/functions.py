@@ -1,4 +1,7 @@
-"""Modelica functions for named formulas; each has a single assignment, which compilers inline."""
+"""Modelica functions for named formulas.
+
+Each function has a single assignment, so that compilers can inline it.
+"""
 
 from __future__ import annotations
 

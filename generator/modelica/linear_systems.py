@@ -1,10 +1,10 @@
 """Rewriting of linear systems into the form that Modelica compilers solve fastest.
 
-The solutions do not change. For a matrix equation, a compiler makes one linear system of each
-column and calls a solver for each. A matrix of two or three rows is therefore inverted by
-cofactors. A larger matrix is inverted once if the unknown has more columns than the matrix. If
-only one linear system uses a matrix, the matrix is not declared. The matrix rows are then
-written into the equations of the system.
+The solutions do not change. A compiler splits a matrix equation into one linear system per column,
+and solves each of them separately. A matrix of two or three rows is therefore inverted by
+cofactors. A larger matrix is inverted once if the unknown has more columns than the matrix. A
+matrix that only one linear system uses is not declared. Its elements are written into the equations
+of this system.
 """
 
 from __future__ import annotations
@@ -19,12 +19,13 @@ from ...language.ir import Expr, Index
 from ..program.items import Definition, ImplicitSystem, Item, LinearSolve, used
 from ..program.program import EquationSystem
 
-_BY_COFACTORS = (2, 3)  # numbers of rows of the matrices that are inverted by cofactors
+_BY_COFACTORS = (2, 3)  # sizes of the matrices that are inverted by cofactors
 
 
 def for_compilers(program: EquationSystem) -> EquationSystem:
-    """Return the program in which small matrices are inverted explicitly; each inverse is a new
-    definition with a new name.
+    """Return the program in which small matrices are inverted explicitly.
+
+    Each inverse is a new definition with a new name.
     """
     result = replace(program, items=[], reserved=set(program.reserved))
     inverses: dict[str, Expr] = {}
@@ -48,8 +49,9 @@ def _untransposed(matrix: Expr) -> Expr:
 
 
 def _invert(program: EquationSystem, solve: LinearSolve, inverses: dict[str, Expr]) -> None:
-    """Define the unknown as inverse times right-hand side; systems with the transposed matrix share
-    the inverse.
+    """Define the unknown as the product of the inverse matrix and the right-hand side.
+
+    Systems with the matrix and with its transpose share one inverse.
     """
     matrix, right, origin = _untransposed(solve.matrix), solve.right, solve.origin
     program.section(origin.kind, origin.name, origin.element)
@@ -113,8 +115,9 @@ def _in_place(program: EquationSystem) -> Iterator[Item]:
 
 
 def _rows(solve: LinearSolve, definitions: Mapping[str, Definition]) -> ImplicitSystem | None:
-    """Return a linear system as row equations; None if the matrix is not defined by whole rows or
-    the unknown is a matrix.
+    """Return a linear system as one scalar equation per row.
+
+    The result is None if the matrix is not defined row by row, or if the unknown is a matrix.
     """
     matrix, right = (definitions[expr.data] for expr in solve.exprs)
     every = slice(0, matrix.shape[-1])

@@ -1,4 +1,4 @@
-"""Lookup tables in the Modelica source: functions that return the polynomial piece for an argument."""
+"""Lookup tables in the Modelica source: functions that return the polynomial valid at an argument."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .writer import Declaration, Equation, Group
 
 _COLUMNS = ("begin", "c0", "c1", "c2", "c3")
 _TITLE = "tables"
-_NEAR = 1e-2  # look-ahead for the next kink, relative to the length of the shortest piece
+_NEAR = 1e-2  # distance ahead at which the current piece is searched, relative to the shortest piece
 
 
 @dataclass(frozen=True)
@@ -28,14 +28,15 @@ class Function:
     Attributes
     ----------
     columns
-        Declarations of the table's columns as source text; the first column has the beginnings of the
-        pieces.
+        Declarations of the table's columns as source text. A row describes one piece of the piecewise
+        polynomial, and the first column contains the left ends of the pieces.
     count
         Number of pieces.
     halvings
-        Number of bisections that find a piece.
+        Number of bisection steps in the search for a piece.
     kinks
-        Whether the model needs the end of the current piece.
+        Whether the model needs the right end of the current piece, because the slope or curvature jumps
+        there.
     """
 
     name: str
@@ -46,9 +47,7 @@ class Function:
 
     @property
     def result(self) -> str:
-        """Return the Modelica array with the beginning and the coefficients of the piece that was
-        found.
-        """
+        """Return the Modelica array with the left end and the coefficients of the piece that was found."""
         return "{" + ", ".join(f"{column}[low]" for column in _COLUMNS) + "}"
 
 
@@ -68,9 +67,7 @@ def _function(name: str, table: Piecewise) -> Function:
 
 
 def declarations(program: EquationSystem) -> list[Group]:
-    """Return the declarations of the current pieces of lookup tables, and of the times, s, at which
-    pieces end with a kink.
-    """
+    """Return the declarations of the current pieces of lookup tables, and of the next kink times, s."""
     pieces = [
         Declaration(_origin(found), "", found.name, None, found.description, (PIECE,)) for found in program.lookups
     ]
@@ -88,8 +85,9 @@ def declarations(program: EquationSystem) -> list[Group]:
 
 
 def equations(program: EquationSystem) -> list[Group]:
-    """Return the equations for the current pieces of lookup tables; the end of a piece with a kink
-    is an event.
+    """Return the equations for the current pieces of lookup tables.
+
+    If the function has a kink at the end of a piece, this end triggers an event.
     """
     pieces = [
         Equation(_origin(found), f"{found.name} = {found.function}({mo.text(found.argument)})")
@@ -112,9 +110,7 @@ def initial_equations(program: EquationSystem) -> list[Equation]:
 
 
 def _kinks(program: EquationSystem) -> Iterator[tuple[Lookup, str]]:
-    """Yield the table lookups whose pieces end with a kink, with the name of the variable for the
-    time of the next kink.
-    """
+    """Yield the lookups of tables with kinks, each with the name of the variable for the next kink time."""
     for lookup in program.lookups:
         if lookup.table.kinks and lookup.rate.op == "constant" and lookup.rate.data > 0.0:
             yield lookup, fresh(program, f"{lookup.name}_end")
@@ -123,7 +119,8 @@ def _kinks(program: EquationSystem) -> Iterator[tuple[Lookup, str]]:
 def _kink(lookup: Lookup, now: Expr) -> str:
     """Return Modelica source text for the end time of the current piece of a lookup table, s.
 
-    The piece is searched at a slightly later time, because rounding can trigger an event slightly early.
+    Rounding can trigger an event slightly before the piece ends. The current piece is therefore
+    searched at a slightly later time.
     """
     argument = lookup.argument
     later = argument + ir.constant(_NEAR * float(np.diff(np.unique(lookup.table.pieces[:, 0])).min()))
@@ -132,7 +129,7 @@ def _kink(lookup: Lookup, now: Expr) -> str:
 
 
 def digest(program: EquationSystem) -> Iterator[str]:
-    """Yield the data of all lookup tables as texts, which enter the hash of the model."""
+    """Yield the data of each lookup table as a text for the hash of the model."""
     for lookup in program.lookups:
         argument = ir.array([lookup.begin, lookup.rate])
         yield f"{lookup.name} {mo.text(argument)} {lookup.table.kinks} {lookup.table.pieces.tolist()}"

@@ -1,5 +1,7 @@
-"""Time events without effect on the model, which keep variable-step solvers from stepping over
-short pulses.
+"""Time events that mark short pulses of time-dependent expressions.
+
+The events have no effect on the model. They prevent variable-step solvers from stepping over the
+pulses.
 """
 
 from __future__ import annotations

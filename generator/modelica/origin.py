@@ -1,4 +1,4 @@
-"""Parts of the description from which the lines and variables of a Modelica source come."""
+"""Origins of the lines and variables of a Modelica source in the description."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from ...description.types.origin import Origin
 
-# pattern of variable names in a message: a word after "variable", with a subscript, or with an underscore
-# for a name with several subscripts, the match ends after the first subscript
+# Pattern of a variable name in a message: after the word "variable", or with a subscript or an underscore.
+# If a name has several subscripts, the match ends after the first one.
 _NAME = re.compile(r"(?<=ariable )[A-Za-z]\w*(?:\[\d+)?|\b[A-Za-z]\w*\[\d+|\b[A-Za-z]\w*_\w+")
 
 
@@ -17,20 +17,22 @@ _NAME = re.compile(r"(?<=ariable )[A-Za-z]\w*(?:\[\d+)?|\b[A-Za-z]\w*\[\d+|\b[A-
 class Origins:
     """Origins of the lines and variables of a generated Modelica source.
 
-    An origin is a part of the description or a step of the derivation. Lines are counted from 1.
+    The origin of a line or variable is the part of the description, or the step of the derivation, from
+    which it was generated. Lines are counted from 1.
     """
 
     lines: Mapping[int, Origin] = field(default_factory=dict)
     names: Mapping[str, Origin] = field(default_factory=dict)
 
     def line(self, number: int) -> str:
-        """Return the link, constraint, force or step of the derivation from which a line comes;
-        empty for other lines.
+        """Return the origin of a line: a link, a constraint, a force or a step of the derivation.
+
+        The text is empty for a line without an origin.
         """
         return str(self.lines.get(number, ""))
 
     def of_names(self, message: str) -> tuple[str, ...]:
-        """Return the origins of the variables that a compiler's message names, without repetition."""
+        """Return the distinct origins of the variables that a compiler's message names."""
         found = (self.names.get(name, self.names.get(name.partition("[")[0])) for name in _NAME.findall(message))
         return tuple(dict.fromkeys(str(origin) for origin in found if origin))
 

@@ -26,7 +26,7 @@ from .writer import Writer
 
 
 def experiment(name: str) -> str:
-    """Return the name of the model to simulate in the package `name`."""
+    """Return the name of the model `Experiment` in the package `name`, which is the model to simulate."""
     return f"{name}.Experiment"
 
 
@@ -48,11 +48,11 @@ def render(
     version : str
         Version of gpmelica, for the header.
     start_values : mapping of str to float, optional
-        Numbers for the values of `start(x)`. If they are given, the inputs become parameters, so that the
-        model can be evaluated in any state.
+        Numbers for the values of `start(x)`. If these numbers are given, the inputs of the model become
+        parameters. The model can then be evaluated in any state.
     guesses : mapping of str to array, optional
-        Values of variables near the start, in their shapes and units. Solvers use them as initial guesses
-        where zero would lead to a division by zero.
+        Values of variables near the initial state. Solvers use these values as initial guesses if the
+        guess zero would lead to a division by zero.
 
     Returns
     -------
@@ -124,8 +124,9 @@ def _settings(chain: Description) -> dict[str, float]:
 
 
 def script(program: EquationSystem, mechanism: Mechanism) -> str:
-    """Return an OpenModelica script that simulates the package and plots its main coordinates; the
-    script belongs beside `Name.mo`.
+    """Return an OpenModelica script that simulates the package and plots its main coordinates.
+
+    The script must be in the same folder as `Name.mo`.
     """
     chain, coordinates = mechanism.chain, mechanism.coordinates
     plotted = [c.symbol for c in coordinates if c.role == "joint"] or [c.symbol for c in coordinates]

@@ -25,7 +25,7 @@ _AT_START = Origin("values at the initial time")
 _SWITCHING = Origin("time events, reduced by a rounding error")
 _NEVER = ir.constant(1e16)  # event time that no run reaches, s
 # Relative amount by which a time event is triggered early.
-# A communication point that nearly equals the event time then lies after the event, so that no tiny step remains.
+# A communication point almost at the event time is then after the event, and no tiny solver step is needed.
 _EARLY = ir.constant(1e-12)
 _TINY = ir.constant(1e-300)  # added under the square root of a norm, so that the norm is differentiable at zero
 _PARAMETERS = {  # headings of parameters that belong to no entry of the description
@@ -48,7 +48,7 @@ def parameters(program: EquationSystem) -> list[Group]:
     """Return the declarations of changeable parameters, and of parameters calculated from them."""
     found: list[tuple[str, Member]] = []
     for p in program.parameters:
-        # written element by element: `zeros(3)` would hide which values a user can change
+        # The value is written element by element, because `zeros(3)` would hide which values a user can change.
         value = "{" + ", ".join(map(mo.number, p.value)) + "}" if p.shape else mo.number(float(p.value))
         bounds = tuple(_bounds(p.bounds)) if p.origin.kind == "description" else ()
         parameter = (p.name, p.unit, p.description, p.shape, bounds, value)
@@ -70,7 +70,7 @@ def _bounds(bounds: Bounds) -> list[str]:
 
 
 def derived_parameters(arrangement: Arrangement) -> list[Group]:
-    """Return the declarations of constants, and of parameters calculated from others."""
+    """Return the declarations of constants, and of parameters that are calculated from other parameters."""
     return _grouped(
         (
             variable.title if variable.positions else f"derived parameters: {variable.title}",
@@ -91,8 +91,9 @@ def _declared(prefix: str, variable: ArrayDeclaration) -> Declaration:
 
 
 def start_parameters(program: EquationSystem, given: Mapping[str, float] | None) -> list[Declaration]:
-    """Return the declarations of the values of `start(x)`, which are calculated at the initial time
-    or given as numbers.
+    """Return the declarations of the values of `start(x)`.
+
+    Each value is calculated at the initial time, or is given as a number.
     """
     declarations = []
     for value in program.start_values:
@@ -105,8 +106,9 @@ def start_parameters(program: EquationSystem, given: Mapping[str, float] | None)
 
 
 def inputs(program: EquationSystem, at_any_state: bool) -> list[Declaration]:
-    """Return the declarations of the FMU's inputs; they are parameters if the model is evaluated in
-    a given state.
+    """Return the declarations of the FMU's inputs.
+
+    If the model is evaluated in a given state, the inputs are declared as parameters.
     """
     return [
         Declaration(
@@ -131,16 +133,18 @@ def plant_equations(program: EquationSystem) -> list[Group]:
 
 
 def switchings(program: EquationSystem) -> list[Declaration]:
-    """Return the declarations of the switch variables of time events: 0 before the event time and 1
-    from then on.
+    """Return the declarations of the switch variables of time events.
+
+    A switch variable is 0 before the event time, and 1 from the event time on.
     """
     found = {e.name: f"switch: 0 before the time {mo.text(_time(e))} s, 1 from then on" for e in _coming(program)}
     return [Declaration(_SWITCHING, "", name, "1", text) for name, text in found.items()]
 
 
 def switched_at_start(program: EquationSystem) -> list[Equation]:
-    """Return the initial equations of the switch variables: 1 if the event time is before the
-    initial time.
+    """Return the initial equations of the switch variables of time events.
+
+    A switch variable is initially 1 if the event time is before the initial time, otherwise 0.
     """
     return [
         Equation(_SWITCHING, f"{e.name} = if time < {mo.text(_never_or(e))} then 0.0 else 1.0")
@@ -151,34 +155,39 @@ def switched_at_start(program: EquationSystem) -> list[Equation]:
 def switching_equations(program: EquationSystem) -> list[Group]:
     """Return the `when` equations of the time events.
 
-    Without them the co-simulation of OpenModelica's FMU would switch only at communication points.
+    Without `when` equations, the co-simulation of OpenModelica's FMU would switch only at communication
+    points.
     """
     return _grouped((str(_SWITCHING), Equation(_SWITCHING, _switching(e))) for e in _coming(program))
 
 
 def _coming(program: EquationSystem) -> list[TimeEvent]:
-    """Return the time events that the source needs: those of conditions on time, and others that
-    can occur after t = 0.
+    """Return the time events that the Modelica source needs.
+
+    Events of conditions on time are always needed. Any other event is omitted if its time is known to
+    be at or before t = 0.
     """
     return [e for e in program.events if e.rate is not None or e.time.op != "constant" or e.time.data > 0.0]
 
 
 def _switching(event: TimeEvent) -> str:
-    # written as an unevaluated product, so that a reader finds the event time itself in the source
+    # The product is not evaluated, so that the source shows the event time itself.
     early = Expr("*", (), (Expr("-", (), (ir.constant(1.0), _EARLY)), _never_or(event)))
     return f"when sample({mo.text(early)}, {mo.text(_NEVER)}) then {event.name} = 1.0; end when"
 
 
 def _time(event: TimeEvent) -> Expr:
-    """Return the event time, s, rounded to 15 digits so that times that differ by rounding errors
-    are equal.
+    """Return the event time, s, rounded to 15 digits.
+
+    Times that differ only by rounding errors become equal.
     """
     return ir.constant(float(f"{event.time.data + 0.0:.15g}")) if event.time.op == "constant" else event.time
 
 
 def _never_or(event: TimeEvent) -> Expr:
-    """Return the event time, s, or 1e16 s if the condition does not depend on time for the given
-    parameters.
+    """Return the event time, s, for given parameters.
+
+    If the condition does not depend on time for these parameters, the result is 1e16 s.
     """
     if event.rate is None or event.rate.op == "constant":
         return _time(event)
@@ -191,15 +200,16 @@ def input_name(program: EquationSystem, force: Definition) -> str:
 
 
 def fresh(program: EquationSystem, name: str) -> str:
-    """Return the name with underscores appended until the program has no such name."""
+    """Return the name with as many underscores appended as are needed to make it unique in the program."""
     while name in program.reserved:
         name += "_"
     return name
 
 
 def states(program: EquationSystem, found: Container[str]) -> list[Declaration]:
-    """Return the declarations of the states; the initial values of states named in `found` follow
-    from initial equations.
+    """Return the declarations of the states.
+
+    The initial values of states named in `found` follow from initial equations.
     """
     declarations = []
     for s in program.states:
@@ -211,9 +221,10 @@ def states(program: EquationSystem, found: Container[str]) -> list[Declaration]:
 
 
 def outputs(program: EquationSystem, guesses: Mapping[str, Array]) -> list[Declaration]:
-    """Return the declarations of the outputs; an output without another equation is declared with a value.
+    """Return the declarations of the outputs.
 
-    The argument `guesses` is explained in `package.render`.
+    A declaration contains the value if no equation defines the output. The argument `guesses` is
+    explained in `package.render`.
     """
     values = _values(program)
     return [
@@ -231,8 +242,9 @@ def outputs(program: EquationSystem, guesses: Mapping[str, Array]) -> list[Decla
 
 
 def _values(program: EquationSystem) -> dict[str, Expr]:
-    """Return the outputs whose declarations contain their values: outputs of states, and outputs
-    without another equation.
+    """Return the outputs whose declarations contain their values.
+
+    These are the outputs that show a state, and all outputs that no equation defines.
     """
     states = {s.name: ir.symbol(s.variable) for s in program.states}
     elsewhere = program.published | {o.name for outputs in _spread(program).values() for o in outputs}
@@ -277,7 +289,6 @@ def _follows(before: Expr, after: Expr) -> bool:
 
 
 def _block(first: Expr, size: int) -> Expr:
-    """Return the block of `size` elements of a vector that begins with the element `first`."""
     begin = first.data[-1]
     return ir.index(first.args[0], (*first.data[:-1], slice(begin, begin + size)))
 
@@ -297,19 +308,19 @@ def output_equations(program: EquationSystem) -> list[Equation]:
 
 
 def _differentiable(expr: Expr) -> Expr:
-    """Return an expression in which a norm is replaced by a root that is differentiable at zero.
+    """Return an expression in which each norm is replaced by a root that is differentiable at zero.
 
-    The value is equal up to rounding. Linear models need the derivative.
+    The value is equal up to rounding. Linear models require the derivative.
     """
     return ir.call("sqrt", expr.args[0] + _TINY) if ir.is_norm(expr) else expr
 
 
 def _spread(program: EquationSystem) -> dict[str, tuple[Output, ...]]:
-    """Return those vectors with elements of different units that have an output for each element.
+    """Return the vectors with elements of different units for which each element has an output.
 
-    The result maps the name of the vector to the outputs. The equation of such a vector is written
-    as a list, `v = {a, b}`, about which OpenModelica does not warn. OpenModelica assumes one unit
-    per array, so it would warn about `der(x_dot) = v[2]` if `v[1]` has another unit.
+    The result maps the name of the vector to the outputs. The equation of such a vector is written as a
+    list, `v = {a, b}`. OpenModelica assumes one unit per array, and would therefore warn about an
+    equation that contains `v[2]` if `v[1]` has another unit.
     """
     elements: dict[str, dict[int, Output]] = {}
     for output in program.outputs:
@@ -342,9 +353,7 @@ def variables(arrangement: Arrangement) -> list[Group]:
 
 
 def equations(program: EquationSystem, statements: Iterable[loops.Equation]) -> list[Group]:
-    """Return all equations except those of applied forces; the equations of one constraint form one
-    group.
-    """
+    """Return all equations except those of applied forces, with one group for each constraint."""
     ordinary: list[tuple[str, Member]] = []
     rows: dict[int, list[Equation]] = {i: [] for i in range(len(program.rows))}
     for statement in statements:
@@ -376,12 +385,11 @@ def force_equations(program: EquationSystem) -> list[Group]:
 
 
 def _of_items(found: Iterable[tuple[Item, str]]) -> list[Group]:
-    """Return equations grouped under the headings of the items from which they come."""
     return _grouped((str(item.origin), Equation(item.origin, line)) for item, line in found)
 
 
 def assertions(program: EquationSystem) -> list[str]:
-    """Return the formatted assertions of the model; their messages are not broken into lines."""
+    """Return the formatted assertions of the model. Messages are not broken into lines."""
     return [*_requirements(program), *_running_assertions(program), *_lengths(program)]
 
 
@@ -398,7 +406,6 @@ def _lengths(program: EquationSystem) -> Iterator[str]:
 
 
 def _requirements(program: EquationSystem) -> Iterator[str]:
-    """Yield assertions on parameters that are calculated from others."""
     follow = {item.name for item in program.calculated}
     for required in program.requirements:
         if not follow & required.value.symbols:
@@ -422,7 +429,6 @@ def _running_assertions(program: EquationSystem) -> list[str]:
 
 
 def _assertion(a: Assertion, shown: str) -> str:
-    """Return an assertion whose message ends with the value of the expression `shown`."""
     return (
         f"{_MARGIN}assert({mo.text(a.value)} < {mo.number(a.bound)},\n"
         f"{_MARGIN}    {mo.quoted(f'{a.message} ')} + String({shown}));"
@@ -476,8 +482,9 @@ def _input(
 
 
 def _placement(program: EquationSystem, name: str) -> str:
-    """Return the annotation that places an input in diagrams; all inputs are spread over the left
-    edge.
+    """Return the annotation that places an input in diagrams.
+
+    All inputs of the model are spread over the left edge.
     """
     every = [*(e.name for e in program.inputs), *(input_name(program, f) for f in applied_forces(program))]
     return placement(every.index(name), len(every), -110.0)

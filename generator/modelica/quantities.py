@@ -8,7 +8,7 @@ from ...language.ir import Shape
 from ..program.program import EquationSystem
 
 PACKAGE = "SI"
-# unit → name of the Modelica type
+# name of the Modelica type of each unit
 _TYPES = {
     "m": "Length",
     "m2": "Area",
@@ -32,18 +32,18 @@ _TYPES = {
     "J": "Energy",
 }
 _DISPLAYED = {"rad": "deg"}
-_ALWAYS = {"s", "rad"}  # units with a type in every source: s for times, rad for angles in functions
+_ALWAYS = {"s", "rad"}  # units whose types every source defines: s for times, rad for angles in functions
 
 
 def declared(unit: str | None, shape: Shape, *modifiers: str, kind: str | None = None) -> tuple[str, str]:
-    """Return the type of a variable and its modifiers in parentheses.
+    """Return the Modelica type of a variable, and the text of its modifiers in parentheses.
 
-    A unit that has no type becomes a modifier.
+    If no type exists for a unit, the unit becomes a modifier.
 
     Parameters
     ----------
     kind
-        Name of a type that replaces the type of the unit.
+        Name of a type that is used in place of the type of the unit.
     """
     if kind is None and unit in _TYPES:
         return f"{PACKAGE}.{_TYPES[unit]}", _listed(modifiers)
@@ -57,7 +57,7 @@ def _listed(modifiers: Iterable[str]) -> str:
 
 
 def definitions(program: EquationSystem) -> Iterator[str]:
-    """Yield the definitions of the types that a program's variables have, without the semicolon."""
+    """Yield the definitions of the Modelica types of a program's variables, without the semicolon."""
     declarations = (*program.parameters, *program.items, *program.states, *program.outputs)
     units = {declaration.unit for declaration in declarations} | _ALWAYS
     for unit, name in _TYPES.items():

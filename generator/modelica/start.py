@@ -1,9 +1,8 @@
 """Initial equations of the Modelica source, which find the static equilibrium for changed parameters.
 
-These equations are generated if three conditions are true. The description has expressions of
-parameters. The mechanism starts at rest in a stable equilibrium. The coordinates that close the
-loops also belong to those that find the equilibrium. Otherwise the start parameters define the
-initial state.
+The equations are generated if the description contains expressions of parameters and the mechanism
+starts at rest in a stable equilibrium. In addition, all coordinates that close the loops must be
+free in the search for the equilibrium. Otherwise the start parameters define the initial state.
 """
 
 from __future__ import annotations

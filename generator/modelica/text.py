@@ -1,4 +1,4 @@
-"""Translation of array expressions into Modelica text, and its layout in lines."""
+"""Translation of array expressions into Modelica text, and division of the text into lines."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 from ...language import differentiate, ir
 from ...language.ir import Expr, Index, Shape
 
-# precedence of operators, from weak to strong: sums, products, powers, names and calls
+# Precedence of operators, from low to high: sums, products, powers, and names or calls.
 _SUM, _PRODUCT, _POWER, _ATOM = 1, 2, 3, 4
 _STRENGTH = {"+": _SUM, "-": _SUM, "neg": _SUM, "^": _POWER}
 _STRENGTH |= {"*": _PRODUCT, "matmul": _PRODUCT, "/": _PRODUCT}
 _WIDTH = 112
-# Modelica expressions for functions that are built into the language
+# Modelica expressions for functions that need no definition in the generated source
 _FORMS = {"sumOfSquares": "sum({0}.*{0})", "ones": "ones({shape[0]})"}
 
 
@@ -48,7 +48,7 @@ def text(expr: Expr) -> str:
     sign = "*" if expr.op == "matmul" else f" {expr.op} " if strength == _SUM else expr.op
     if expr.op == "^" and right.op == "constant" and right.data == int(right.data) >= 0:
         return f"{_inside(left, _ATOM)}^{int(right.data)}"
-    # nested powers need parentheses in Modelica; all other operators are left-associative
+    # A power in a power needs parentheses in Modelica. All other operators are left-associative.
     stronger_left = strength + (expr.op == "^")
     return f"{_inside(left, stronger_left)}{sign}{_inside(right, strength + 1)}"
 
@@ -81,9 +81,10 @@ def _choice(expr: Expr) -> str:
 
 
 def _by_switch(comparison: str, difference: Expr, switched: str, slope: Expr) -> str:
-    """Return Modelica source text for the condition `difference comparison 0`, in terms of a switch variable.
+    """Return Modelica source for the condition `difference comparison 0`, in terms of a switch variable.
 
-    The switch variable is 1 from the event time on, so that no solver searches for the event.
+    The switch variable is 0 before the event time and 1 from then on. With the condition in this form,
+    no solver searches for the event.
     """
     if slope.op == "constant":
         holds_before = (comparison[0] == "<") == bool(slope.data > 0.0)
@@ -109,7 +110,7 @@ def constant(value: np.ndarray) -> str:
 
 
 def number(value: float) -> str:
-    """Return the shortest text that reads back as the same double."""
+    """Return the shortest decimal text from which the same double is read."""
     return repr(float(value))
 
 
@@ -119,7 +120,6 @@ def subscript(index: Index, shape: Shape) -> str:
 
 
 def _one(key: int | str | slice, size: int) -> str:
-    """Return the text of one subscript; an expression of a loop iterator is left unchanged."""
     if isinstance(key, int | str):
         return str(key + 1) if isinstance(key, int) else key
     if key.start == 0 and key.stop == size:
@@ -129,7 +129,10 @@ def _one(key: int | str | slice, size: int) -> str:
 
 
 def escaped(value: str) -> str:
-    """Escape a text for a Modelica string literal that may span lines, without its quotes."""
+    """Return a text with escape sequences for a Modelica string literal, without the enclosing quotes.
+
+    The literal may extend over several lines.
+    """
     return value.replace("\r", "").replace("\\", "\\\\").replace('"', '\\"')
 
 
@@ -139,7 +142,10 @@ def quoted(value: str) -> str:
 
 
 def layout(code: str, indent: int, description: str = "") -> str:
-    """Return one statement as indented lines, broken at spaces; a description is not broken."""
+    """Return one statement as indented lines.
+
+    Lines are broken at spaces, but not within the description string.
+    """
     margin = " " * indent
     statement = f"{margin}{code} {description};" if description else f"{margin}{code};"
     if len(statement) <= _WIDTH:
@@ -155,7 +161,7 @@ def layout(code: str, indent: int, description: str = "") -> str:
     return "\n".join([*lines, f"{margin}    {description};"] if description else lines)
 
 
-TIE = "\u00a0"  # non-breaking space, for the text of comments
+TIE = "\u00a0"  # non-breaking space, at which comments are not broken into lines
 
 
 def comment(words: str, indent: int) -> str:

@@ -1,4 +1,4 @@
-"""Text of declarations and equations for the templates; the writer records the origin of each line."""
+"""Source text of declarations and equations for the templates, with the origin of each line."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class Declaration:
     Attributes
     ----------
     type
-        Modelica type; None for the type of the unit.
+        Modelica type; None for the type that belongs to the unit.
     elements
-        Mapping from the position in an array to the part of the description from which the element
-        comes.
+        Mapping from the position of an array element to the part of the description from which the
+        element comes.
     """
 
     origin: Origin
@@ -52,7 +52,7 @@ class Declaration:
 
 @dataclass(frozen=True)
 class Equation:
-    """Equation `left = right`, or a `for` equation with `loop` in its first line."""
+    """Equation `left = right`, or a `for` equation whose iterator and range are `loop`."""
 
     origin: Origin
     code: str
@@ -85,7 +85,7 @@ class Group:
 
 
 class Writer:
-    """Filters for a template that generates one Modelica source and records the origin of each line.
+    """Filters for the template of a Modelica source, which also record the origin of each line.
 
     Declarations and equations must be written in the order in which they occur in the source.
     """
@@ -99,8 +99,9 @@ class Writer:
         return "\n".join(self._note(member, member.text) for member in members)
 
     def groups(self, found: Iterable[Group]) -> str:
-        """Return the source text of groups of declarations or equations, each under its heading,
-        without a newline at the end.
+        """Return the source text of groups of declarations or equations, each group under its heading.
+
+        The text does not end with a newline.
         """
         return "\n\n".join(self._group(group) for group in found)
 

@@ -1,7 +1,7 @@
 """Registry of arrays for the Modelica source.
 
-The program defines each array element separately, for example one definition per coordinate or
-body. The registry records which definitions form an array.
+The program defines each array element separately, for example by one definition for each body. The
+registry records which definitions form an array.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ...language.ir import Expr
 
 @dataclass(frozen=True)
 class GatheredArray:
-    """Quantity of all members of an index set, declared as one array in Modelica sources.
+    """Quantity of all members of an index set, such as the mass of all bodies, for one array in Modelica.
 
     Attributes
     ----------
@@ -38,10 +38,13 @@ class GatheredArray:
 class ConstantTable:
     """Constant table that maps each member of the set `over` to a member of the set `of`.
 
+    For example, a table maps each body to its parent.
+
     Attributes
     ----------
     members
-        Mapping from each label in `over` to a label in `of`; a missing label has no counterpart.
+        Mapping from labels in `over` to labels in `of`. Members without a counterpart, such as a root
+        body, are missing.
     """
 
     name: str
@@ -53,14 +56,14 @@ class ConstantTable:
 
 @dataclass
 class Gatherings:
-    """Sets of similar parts of a mechanism, and the quantities that their members have.
+    """Sets of similar parts of a mechanism, such as bodies, and the quantities of their members.
 
     Attributes
     ----------
     sets
         Mapping from the name of a set to the labels of its members, in order.
     arrays
-        Mapping from the name of a quantity to its values for the members.
+        Mapping from the name of a quantity to its values for all members.
     tables
         Constant tables of the topology.
     """
@@ -80,16 +83,16 @@ class Gatherings:
         return value
 
     def positions(self, table: ConstantTable) -> tuple[int, ...]:
-        """Return the entries of a constant table, counted from 1.
+        """Return the positions that a constant table contains, counted from 1.
 
-        Each entry is the position of the counterpart of one member; it is 0 for a member without a
-        counterpart.
+        For each member of the set `over`, the position is that of its counterpart in the set `of`. It is 0
+        for a member without a counterpart.
         """
         places = {label: i for i, label in enumerate(self.sets[table.of], start=1)}
         return tuple(places.get(table.members.get(label, ""), 0) for label in self.sets[table.over])
 
     def members(self, name: str, labels: Sequence[str]) -> None:
-        """Define a set by the labels of its members."""
+        """Define an index set by the labels of its members."""
         self.sets[name] = tuple(labels)
 
     def copy(self) -> Gatherings:

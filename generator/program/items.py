@@ -13,9 +13,7 @@ from .tree import InertiaForces, Transmitted, Tree
 
 @dataclass(frozen=True)
 class Traits:
-    """Optional properties of a definition; each has the same meaning as the attribute of
-    `Definition` with the same name.
-    """
+    """Optional properties of a definition. Attributes have the same names and meanings in `Definition`."""
 
     symmetric: bool = False
     replaceable: bool = False
@@ -28,26 +26,25 @@ PLAIN = Traits()
 
 @dataclass(frozen=True)
 class Definition:
-    """Definition `name = expression` of a scalar or array, as a whole or block by block.
+    """Definition `name = expression` of a scalar or array, with one expression or one per array block.
 
     Attributes
     ----------
     parts
-        Blocks (zero-based index, or () for the whole) and their expressions; together they fill the
-        array. In items rewritten for Modelica compilers, the expression of a block may use earlier
-        blocks.
+        Pairs of index and expression; the index is zero-based, or () for the whole array. All parts
+        together fill the array. After rewriting for Modelica compilers, a part may use earlier parts of
+        the same definition.
     unit
         Common unit of all elements; None if the units differ. The units are then given in the
         description.
     constant
         Whether the value depends on parameters only.
     symmetric
-        Whether the parts are the upper triangle of a symmetric matrix.
+        Whether the parts contain only the upper triangle of a symmetric matrix.
     calculated
         Whether the value is an FMU parameter that is calculated from other parameters.
     inertial
-        Data for computing an inertia force or a joint reaction by recursion; None for other
-        quantities.
+        Data for computing an inertia force or a joint reaction by recursion; None for other quantities.
     replaceable
         Whether the value is an applied force that an input can replace.
     by_row
@@ -81,9 +78,8 @@ class LinearSolve:
     about
         Names of the coordinates for which the system is solved, for messages.
     ratios
-        Number of leading columns of the unknown that are dependent velocities per independent
-        velocity. In this case the matrix of the system must stay regular during the whole run. None
-        for other systems.
+        Number of leading columns of the unknown that are ratios of dependent to independent velocities;
+        None without such columns. With such columns, the matrix must stay regular during the whole run.
     tree
         Tree of bodies if the matrix is the mass matrix of a tree; else None.
     symmetric
@@ -128,9 +124,9 @@ class ConstrainedSolve:
     dependent
         Indices of m coordinates whose columns of C form a regular matrix at the start.
     ratios
-        For a fixed coordinate partition, the columns C_d of C for the dependent coordinates and the
-        matrix ∂X_d/∂X_i (None if no coordinate is independent). None if each solve may choose its
-        partition.
+        For a fixed coordinate partition, the Jacobian C_d of the dependent coordinates and the matrix
+        ∂X_d/∂X_i, which is None if no coordinate is independent. `ratios` is None if each solution may
+        use another partition.
     tree
         Tree of bodies with the mass matrix M.
     """
@@ -202,16 +198,18 @@ class TreeSolve:
 
     @property
     def exprs(self) -> tuple[Expr, ...]:
-        """Return all expressions that the solve uses: quantities of the tree, and the linear system
-        without its matrix.
+        """Return all expressions that the solution uses.
+
+        These are the quantities of the tree, and the linear system without its matrix.
         """
         return (*(expr for block in self.tree.blocks for expr in block), *self.system.exprs[1:])
 
 
 @dataclass(frozen=True)
 class ImplicitSystem:
-    """Linear equations `left = right` that together determine the unknown `name`; for tools that
-    solve them symbolically or numerically themselves.
+    """Linear equations `left = right` that together determine the unknown `name`.
+
+    The equations are intended for tools that solve them symbolically or numerically themselves.
     """
 
     name: str
@@ -227,8 +225,9 @@ class ImplicitSystem:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return names as a comma-separated text for a message; names in the middle of a long list are
-    replaced by an ellipsis.
+    """Return names as a comma-separated text for a message.
+
+    If there are many names, the names in the middle are replaced by an ellipsis.
     """
     return ", ".join(names if len(names) <= 8 else [*names[:4], "…", *names[-3:]])
 
@@ -237,8 +236,9 @@ Item: TypeAlias = Definition | LinearSolve | TreeSolve | ConstrainedSolve | Impl
 
 
 def used(item: Item) -> set[str]:
-    """Return the names of the quantities that an item of a program uses, including those of a fixed
-    coordinate partition.
+    """Return the names of the quantities that an item of a program uses.
+
+    Quantities of a fixed coordinate partition are included.
     """
     exprs = [*item.exprs, *_partition(item)]
     return {name for expr in exprs for name in expr.symbols}

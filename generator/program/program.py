@@ -68,8 +68,9 @@ class Input:
 
 @dataclass(frozen=True)
 class StateVariable:
-    """State variable shown by the output `name`, with initial value, derivative and nominal
-    magnitude.
+    """State variable with its initial value, derivative and nominal magnitude.
+
+    The output `name` has the value of the state variable.
     """
 
     signal: Signal
@@ -88,7 +89,7 @@ class StateVariable:
     def variable(self) -> str:
         """Return the name of the state variable.
 
-        It differs from the output's name, because OpenModelica would rename a state that is an
+        The name differs from that of the output, because OpenModelica would rename a state that is an
         output.
         """
         return f"{self.name}{STATE}"
@@ -121,7 +122,7 @@ class StartValue:
 class SwitchingCondition:
     """Switching condition that is true while its indicator is positive; it changes only at events.
 
-    Trial steps of a solver can pass the event. Each branch of the conditional expression must
+    A trial step of a solver can end beyond the event. Each branch of the conditional expression must
     therefore also be smooth shortly beyond the event.
     """
 
@@ -134,7 +135,8 @@ class SwitchingCondition:
 class Assertion:
     """Condition `value < bound`, with a message for its violation.
 
-    The message ends with the time; in a check of the initial state, it ends with the value instead.
+    The message ends with the time. If the assertion is a check of the initial state, the message ends
+    with the value instead.
     """
 
     value: Expr
@@ -156,9 +158,7 @@ class LineLength:
 
 @dataclass(frozen=True)
 class Requirement:
-    """Bounds on a value that is calculated from parameters, with a message that describes the
-    value.
-    """
+    """Bounds on a value that is calculated from parameters, with a message about the value."""
 
     value: Expr
     bounds: Bounds
@@ -167,17 +167,17 @@ class Requirement:
 
 @dataclass(frozen=True)
 class TimeEvent:
-    """Time at which a condition on time switches or the third derivative of an expression jumps.
+    """Time at which a condition on time switches or the third time derivative of an expression jumps.
 
     Attributes
     ----------
     name
         Name of the switch variable: 0 before the event time and 1 from then on.
     time
-        Event time, s, an expression of parameters.
+        Event time, s, as an expression of parameters.
     rate
-        Time derivative of the function whose sign determines the condition. None if the event is a
-        jump of a third derivative.
+        Time derivative of the function whose sign determines the condition. None if a third derivative
+        jumps.
     """
 
     name: str
@@ -187,12 +187,12 @@ class TimeEvent:
 
 @dataclass(frozen=True)
 class Lookup:
-    """Current polynomial piece of a lookup table, shape (PIECE,), at an argument linear in time.
+    """Current polynomial piece of a lookup table, shape (PIECE,), for an argument that is linear in time.
 
     Attributes
     ----------
     name
-        Name of the variable with the piece.
+        Name of the variable that contains the piece.
     function
         Name of the function that returns the piece; all lookups of a table share the function.
     begin
@@ -230,7 +230,7 @@ class Output:
 
 @dataclass(frozen=True)
 class Projection:
-    """Projection of the states onto the constraints; its equations are separate from the equations of the model.
+    """Projection of the states onto the constraints, with equations that are separate from the model's.
 
     Attributes
     ----------
@@ -254,13 +254,14 @@ class Turn:
     Attributes
     ----------
     rows
-        Indices of the three constraint equations on direction cosines that the rotation replaces,
-        about x, y and z of frame a.
+        Indices of the three constraint equations that set a direction cosine to zero, for rotations
+        about x, y and z of frame a. In the search for the initial state, the rotation replaces these
+        equations.
     R
         Axes of frame b in the axes of frame a, shape (3, 3).
     rates
-        Angular velocity of frame b relative to frame a per unit coordinate rate, axes of frame a,
-        shape (3, n).
+        Angular velocity of frame b relative to frame a per unit coordinate rate, axes of frame a, shape
+        (3, n).
     """
 
     rows: tuple[int, ...]
@@ -275,7 +276,7 @@ class Start(StartDependence):
     Attributes
     ----------
     coordinates
-        Names of all n coordinates, as in the names of states.
+        Names of all n coordinates, from which the names of states are formed.
     is_angle
         Whether each coordinate is an angle.
     defaults
@@ -283,7 +284,7 @@ class Start(StartDependence):
     rows
         Names of all constraint equations.
     forces
-        Generalised forces on all n coordinates at rest, N or N·m.
+        Generalised forces on all n coordinates at zero velocity, N or N·m.
     C, Phi, Phi_dot
         Jacobian, values and rates of all constraint equations; None without constraints.
     turns
@@ -315,8 +316,8 @@ class EquationSystem:
     rows
         Names of all constraint equations, in order.
     residuals
-        Values of all constraint equations under the key `position`, and their rates under
-        `velocity`; empty without constraints.
+        Values of all constraint equations under the key `position`, and their rates under `velocity`;
+        empty without constraints.
     requirements
         Bounds on values calculated from parameters, checked before a run.
     start_checks
@@ -324,12 +325,12 @@ class EquationSystem:
     checks
         Assertions on the initial state and on every completed step, checked in every tool.
     assertions
-        Assertions for tools that do not themselves report singular matrices.
+        Assertions against singular matrices, for tools that do not report singular matrices themselves.
     lengths
         Lengths of two-point force elements, none of which may become zero.
     meeting
-        Smallest admissible length of a two-point force element, m. At a smaller length its ends are
-        assumed to coincide.
+        Smallest admissible length of a two-point force element, m. The ends of a shorter element count
+        as coincident.
     events
         Time events; the position in the list is the index of the switch.
     lookups
@@ -337,23 +338,22 @@ class EquationSystem:
     timed
         Expressions of the description that depend on time.
     initial
-        Known values at t = 0 of quantities that expressions name.
+        Known values at t = 0 of named quantities in expressions.
     relations
-        Switching conditions of state events. In the list of all switches, they come after the time
+        Switching conditions of state events. In the list of all switches, state events follow the time
         events.
     start
         Conditions on the initial state under modified parameters; None for a fixed initial state.
     projections
         Projections under the keys `position` and `velocity`; empty if projection is switched off.
     accepted
-        Largest norm of the initial constraint violation for which the initial state may be
-        projected.
+        Largest norm of the initial constraint violation for which the initial state may be projected.
     info
-        Further facts for the header of generated files, such as coordinates and coordinate
+        Further information for the header of generated files, such as coordinates and coordinate
         partition.
     gatherings
-        Index sets, and arrays that consist of separate definitions. Both are used for source code
-        with arrays.
+        Index sets, and arrays whose elements are separate definitions; used for Modelica sources with
+        arrays.
     listed
         Names of outputs that are elements of arrays with mixed units.
     composites
@@ -392,7 +392,7 @@ class EquationSystem:
     reserved: set[str] = field(default_factory=set)
     _origin: Origin = GENERAL
     _fixed: set[str] = field(default_factory=set, init=False)
-    _seen: int = field(default=0, init=False)  # number of items that have been searched for constants
+    _seen: int = field(default=0, init=False)  # number of items that were already searched for constants
 
     @property
     def headline(self) -> str:
@@ -401,14 +401,15 @@ class EquationSystem:
 
     @property
     def completes_steps(self) -> bool:
-        """Whether importers must call `completedIntegratorStep`, which projects, checks assertions
-        and detects events.
+        """Whether importers must call `completedIntegratorStep`.
+
+        This call projects the state, checks assertions and detects events.
         """
         return bool(self.projections or self.checks or self.relations or self.rows or self.lengths)
 
     @property
     def published(self) -> set[str]:
-        """Return the names of those outputs that the program defines under the name of the output."""
+        """Return the names of the outputs whose value has a definition of the same name in the program."""
         return {o.name for o in self.outputs if o.expr.op == "symbol" and o.expr.data == o.name}
 
     @property
@@ -426,12 +427,12 @@ class EquationSystem:
         return result
 
     def section(self, kind: str, name: str = "", element: str = "") -> None:
-        """Set the part of the description from which the definitions added next come."""
+        """Set the part of the description that is recorded as the origin of the following definitions."""
         self._origin = Origin(kind, name, element)
 
     @property
     def signals(self) -> dict[str, Signal]:
-        """Return the signal of each output by the output's name."""
+        """Return the signal of each output by the name of the output."""
         return {output.name: output.signal for output in self.outputs}
 
     def fresh(self, name: str) -> str:
@@ -469,7 +470,7 @@ class EquationSystem:
     ) -> Expr:
         """Define a scalar or array block by block and return its symbol."""
         name = self.fresh(name)
-        # definitions by blocks are no derived parameters, because Modelica declares these with one expression
+        # A definition in several blocks is no derived parameter, because Modelica declares it by one expression.
         whole = all(index == () for index, _ in parts)
         constant = whole and not traits.replaceable and all(self.is_constant(expr) for _, expr in parts)
         self.items.append(
@@ -526,7 +527,10 @@ class EquationSystem:
         self.items.append(Definition(name, (), unit, description, (((), expr),), self._origin))
 
     def publish(self, signal: Signal, expr: Expr, unit: str, description: str) -> None:
-        """Define an output whose value the equations also use, under the name of the output."""
+        """Define an output whose value the equations also use.
+
+        The definition has the name of the output.
+        """
         self.give(signal.name, expr, unit, description)
         self.outputs.append(Output(signal, unit, description, ir.symbol(signal.name)))
 
@@ -543,10 +547,10 @@ class EquationSystem:
         self.publish(state.signal, ir.symbol(state.variable), state.unit, state.description)
 
     def sort(self) -> None:
-        """Sort the items so that each follows the items that it uses.
+        """Sort the items so that each item comes after the items that it uses.
 
-        The order changes only if necessary. Items that use each other keep their order; such a cycle means
-        that two variables have the same name, which `variables.clashes` reports.
+        The order changes only if necessary. Items that depend on each other in a cycle keep their order. A
+        cycle means that two variables have the same name, which `variables.clashes` reports.
         """
         giver = {name: i for i, item in enumerate(self.items) for name in given(item)}
         needs = [sorted({giver[name] for name in used(item) if name in giver}) for item in self.items]

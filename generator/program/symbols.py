@@ -20,7 +20,8 @@ from .program import GENERAL, EquationSystem, ModelParameter, Requirement
 class Expressions:
     """Arithmetic that turns numbers of the description into constants.
 
-    Expressions of parameters stay expressions and are expanded.
+    Numbers that depend on parameters are kept as expressions, in the form that `differentiate.expand`
+    returns.
     """
 
     def value(self, number: AnyNumber) -> Expr:
@@ -43,15 +44,14 @@ class Expressions:
 class Symbols(Expressions):
     """Symbolic arithmetic: every number of the mechanism becomes a parameter of the program.
 
-    A number given by an expression of the description's parameters becomes a definition that is
-    calculated from them.
+    A number that the description gives by an expression of parameters becomes a definition.
     """
 
     def __init__(self, program: EquationSystem, origin: Origin = GENERAL) -> None:
         self.program, self.origin = program, origin
 
     def of(self, origin: Origin) -> Symbols:
-        """Return an object of this class for another part of the description.
+        """Return the arithmetic for another part of the description.
 
         This part is recorded as the origin of new parameters.
         """
@@ -90,15 +90,17 @@ class Symbols(Expressions):
         return self._calculated(name, elements, unit, description, bounds)
 
     def derived(self, name: str, value: Expr, unit: str, description: str) -> Expr:
-        """Define a quantity that is calculated from parameters but is no parameter of the FMU;
-        return its symbol.
+        """Define a quantity that is calculated from parameters, and return its symbol.
+
+        The quantity is not a parameter of the FMU.
         """
         self.program.section(*_section(self.origin))
         return self.program.define(name, value, unit, description)
 
     def require(self, value: Expr, message: str, bounds: Bounds = NON_NEGATIVE) -> None:
-        """Require that a value calculated from parameters is within bounds; the message describes
-        the value.
+        """Require that a value calculated from parameters is within bounds.
+
+        The message of the requirement describes the value.
         """
         if value.op != "constant":
             self.program.requirements.append(Requirement(value, bounds, message))
@@ -127,7 +129,7 @@ class Symbols(Expressions):
     def _tighten(self, name: str, bounds: Bounds) -> None:
         """Restrict the admissible range of a parameter to the given bounds.
 
-        The bounds apply to a number in the description whose expression is this parameter alone.
+        The bounds belong to a number whose expression in the description is this parameter alone.
         """
         parameters = self.program.parameters
         i = next(i for i, parameter in enumerate(parameters) if parameter.name == name)
@@ -165,7 +167,7 @@ def _number(value: AnyNumber | Expr) -> float:
 
 
 def _cleaned(number: float) -> Expr:
-    """Return a constant in which roundings of 0, 1 and −1 are replaced by the exact values."""
+    """Return a constant with the exact values 0, 1 and −1 where these values contain rounding errors."""
     return ir.constant(round(number) + 0.0 if abs(number - round(number)) < 1e-15 else float(number))
 
 

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 from ...language import ir
 from ...language.ir import Expr
 
-# rotation about the body's origin, translation, or any other motion: TreeMotion in sources/algebra/tree_solve.h
+# rotation about the body's origin, translation, other motion: TreeMotion in sources/algebra/tree_solve.h
 TreeMotion: TypeAlias = Literal["turns", "shifts", "moves"]
 _INERTIA = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 
@@ -51,12 +51,12 @@ class TreeBody:
     own
         First mass moment and inertia in the body's own axes.
     place
-        Vector from the origin of the first moving body of the tree to the origin of this body,
-        shape (3,), m.
+        Vector from the origin of the first moving body of the tree to the origin of this body, shape
+        (3,), m.
     com, central
         Centre of mass, m, shape (3,), and inertia about it, kg·m², shape (3, 3), in body axes.
     fixed
-        Axes and origin in the parent's frame for a body fixed to its parent; None for a moving
+        Axes and origin of a body that is fixed to its parent, in the parent's frame; None for a moving
         body.
     """
 
@@ -92,7 +92,10 @@ class JointAxis:
 
     @property
     def motion(self) -> TreeMotion:
-        """Return the kind of motion of the body due to the coordinate: `turns`, `shifts` or `moves`."""
+        """Return the kind of motion that the coordinate gives to the body: `turns`, `shifts` or `moves`.
+
+        The kinds are a rotation about the body's origin, a translation, and any other motion.
+        """
         if ir.is_zero(self.u):
             return "turns"
         return "shifts" if ir.is_zero(self.e) else "moves"
@@ -109,7 +112,7 @@ class Tree:
     freedoms: tuple[JointAxis, ...]
 
     def of(self, coordinates: Sequence[int]) -> Tree:
-        """Return the tree with a subset of its coordinates; all other coordinates are locked."""
+        """Return the tree with some of its coordinates; all other coordinates are locked."""
         return Tree(self.links, tuple(self.freedoms[k] for k in coordinates))
 
     @property
@@ -128,10 +131,7 @@ class Tree:
 
     @property
     def ends(self) -> tuple[int, ...]:
-        """Return for each body the number of coordinates up to and including this body.
-
-        The coordinates are counted in the order of the body indices.
-        """
+        """Return for each body index b the number of coordinates of the joints that carry the bodies 0 to b."""
         own = [k.body for k in self.freedoms]
         return tuple(accumulate(own.count(b) for b in range(len(self.links))))
 
@@ -141,8 +141,9 @@ class Tree:
         return tuple(k.motion for k in self.freedoms)
 
     def recursion(self, columns: int, rows: int = 0) -> int:
-        """Return the number of operations of a solution by recursion over the moving bodies, as in
-        sources/algebra/tree_rows.c.
+        """Return the number of operations of a solution by recursion over the moving bodies.
+
+        The algorithm is that of sources/algebra/tree_rows.c.
         """
         n, bodies = len(self.freedoms), sum(link.fixed is None for link in self.links)
         each = n * (_ELIMINATED + columns * _SOLVED) + bodies * (_MOVED + columns * _PASSED)
@@ -153,8 +154,9 @@ class Tree:
         return each + inward + 2 * rows**2 * (n - rows // 3) + 4 * columns * rows * n
 
     def dense(self, columns: int, rows: int = 0) -> int:
-        """Return the number of operations for computing and factorising the dense mass matrix and
-        solving with it.
+        """Return the number of operations of a solution with the dense mass matrix.
+
+        The count includes computing the matrix, factorising it and solving the system.
         """
         n, found = len(self.freedoms), 0
         depths, above = self._carried()
@@ -229,8 +231,8 @@ class Transmitted:
     part
         0 for the moment about that body's origin, shape (3,), N·m; 1 for the force, shape (3,), N.
     rest
-        First part: moment or force for zero accelerations. The second part is the inertia wrench of
-        the subtree due to the accelerations x.
+        First part of the sum: moment or force for zero accelerations. The second part is the inertia
+        wrench of the subtree due to the accelerations x.
     """
 
     tree: Tree

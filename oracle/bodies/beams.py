@@ -49,18 +49,18 @@ class Beam:
     def element_at(self, x: float) -> int:
         """Return the index of the element at the position x, m, along the beam.
 
-        Positions beyond an end belong to the end element.
+        Positions beyond an end of the beam belong to the element at this end.
         """
         return max(sum(element.start <= x for element in self.elements) - 1, 0)
 
 
 def beam(table: Mapping[str, Any]) -> Beam:
-    """Return the rigid finite elements and springs of the beam that a description table defines."""
+    """Return the rigid finite elements and spring-dampers of a beam from its description table."""
     count = table["elements"] if table["flexible"] else 1
     if count == 1:
         return Beam((_element(table, 0.0, table["length"]),), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
     spacing = table["length"] / (count - 1)
-    # A spring is in the middle of each of the count − 1 equal sections. An element extends from spring to spring.
+    # The beam has count − 1 equal sections with a spring in the middle of each; elements extend between springs.
     ends = [0.0, *(spacing * (k + 0.5) for k in range(count - 1)), table["length"]]
     elements = tuple(_element(table, a, b - a) for a, b in pairwise(ends))
     bending_xy, bending_xz = table["E"] * table["Iz"] / spacing, table["E"] * table["Iy"] / spacing
@@ -72,7 +72,7 @@ def beam(table: Mapping[str, Any]) -> Beam:
 def _element(table: Mapping[str, Any], start: float, length: float) -> BeamElement:
     """Return the rigid finite element for a beam section of the given length, m.
 
-    The moments of inertia include the second moments of area of the cross-section.
+    The moments of inertia include the rotary inertia of the cross-section.
     """
     density, mass = table["density"], table["density"] * table["area"] * length
     section = density * length * np.array([table["Iy"] + table["Iz"], table["Iy"], table["Iz"]])

@@ -1,4 +1,4 @@
-"""Constant frames of the description, each a rotation and an origin in a parent frame."""
+"""Constant frames of the description: rotation and origin in a parent frame."""
 
 from __future__ import annotations
 
@@ -46,8 +46,6 @@ def frame(table: Mapping[str, Any]) -> Frame:
 
 
 def rotation(rpy: Any) -> Rotation:
-    """Return Rz(yaw)·Ry(pitch)·Rx(roll) for the angles (roll, pitch, yaw), rad, or the identity for
-    None.
-    """
+    """Return Rz(yaw)·Ry(pitch)·Rx(roll) for the angles (roll, pitch, yaw), rad; the identity for None."""
     roll, pitch, yaw = rpy or (0.0, 0.0, 0.0)
     return Rotation.from_euler("ZYX", [yaw, pitch, roll])

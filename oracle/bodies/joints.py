@@ -25,7 +25,7 @@ _JOINTS: Mapping[str, tuple[tuple[str, str, tuple[float, float, float] | None], 
 
 @dataclass(frozen=True)
 class Freedom:
-    """Elementary rotation about, or translation along, one axis of a joint.
+    """Elementary motion of a joint: a rotation about an axis, or a translation along an axis.
 
     The axis is rotated by all previous elementary motions of the same joint.
 

@@ -1,4 +1,4 @@
-"""Rigid bodies and generalised coordinates of a mechanism from its description."""
+"""Rigid bodies and generalised coordinates of a mechanism, from its description."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ class Machine:
 
     @property
     def base_held(self) -> bool:
-        """Whether the base is fixed, by constraint equations that keep its coordinates at zero."""
+        """Whether constraint equations keep the base's coordinates at zero."""
         return self.data["base"] is not None and self.data["base"]["support"] == "rigid"
 
     @property

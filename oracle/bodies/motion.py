@@ -87,7 +87,7 @@ def cross(a: Array, b: Array) -> Array:
 
 
 def by_rates(rates: Array, derivatives: Array) -> Array:
-    """Return Σ_k rates[k]·derivatives[k] for rates of shape (n,) and derivatives of shape (n, …)."""
+    """Return Σ_k rates[k]·derivatives[k]; the rates have the shape (n,), the derivatives (n, …)."""
     return np.asarray(rates @ derivatives.reshape(len(rates), -1)).reshape(derivatives.shape[1:])
 
 

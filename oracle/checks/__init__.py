@@ -1,3 +1,5 @@
-"""Independent checks of the generator's initial state: loop closure, equilibrium, velocities, rank
-and reactions.
+"""Independent checks of the generator's initial state.
+
+The checks concern loop closure, equilibrium, velocities, rank of the constraints and joint
+reactions.
 """

@@ -1,6 +1,4 @@
-"""Checks that kinematic loops are closed at t = 0 and assembled in the same mode as the
-description.
-"""
+"""Checks that loops are closed at t = 0, in the same assembly mode as in the description."""
 
 from __future__ import annotations
 
@@ -18,17 +16,15 @@ from .ranks import units_of
 _CLOSED = 1e-7  # largest error of a closed loop, rad or relative to the mechanism's size
 _STEPS = 40  # number of steps from the described to the initial position
 _ITERATIONS = 40  # maximum number of Newton steps for closing the loops
-_CONVERGED = 1e-11  # tolerance of Newton's method, m or rad; times the mechanism's size in m if that exceeds 1
+_CONVERGED = 1e-11  # tolerance of Newton's method, m or rad; multiplied by the mechanism's size if it exceeds 1 m
 _NEARLY = 1e-8  # largest loop-closure error that is accepted after the last Newton step, m or rad
-_SAME = 1e-3  # A larger change of a coordinate, rad or relative to the size, means another assembly mode.
+_SAME = 1e-3  # A larger difference of a coordinate, rad or relative to the size, means another assembly mode.
 _SINGULAR = 1e-8  # Newton steps treat smaller relative singular values of the Jacobian as zero.
 _RANK = 1e-7  # A constraint is redundant if the relative pivot of the QR decomposition is smaller than this.
 
 
 def open_loops(model: Model, state: State) -> Iterator[str]:
-    """Yield a message for each closure whose loop-closure constraint is violated in the initial
-    state.
-    """
+    """Yield a message for each closure whose loop-closure constraint is violated at t = 0."""
     size = units_of(model, state)[0]
     for cut in model.cuts:
         gap = max(abs(equation.value) for equation in cut.equations(state))
@@ -39,10 +35,10 @@ def open_loops(model: Model, state: State) -> Iterator[str]:
 def wrong_branch(model: Model, state: State) -> Iterator[str]:
     """Yield a message if the loops are closed in another assembly mode than in the description.
 
-    Newton's method closes the loops near the described position. From this position, the check
-    moves the independent coordinates in small, linear steps to their initial values. The dependent
-    coordinates follow from the loop-closure constraints, and must arrive at their initial values.
-    The check is skipped if the loops cannot be closed after each step.
+    Newton's method closes the loops near the described position. From this position, the check moves
+    the independent coordinates in small steps to their initial values. The dependent coordinates follow
+    from the loop-closure constraints and must reach their own initial values. If the loops cannot be
+    closed after a step, the check is skipped.
     """
     if not model.cuts or any(True for _ in open_loops(model, state)):
         return
@@ -74,18 +70,15 @@ def wrong_branch(model: Model, state: State) -> Iterator[str]:
 
 
 def _loops(model: Model, q: Array) -> tuple[Array, Array]:
-    """Return the residuals Φ, shape (m,), and the Jacobian C, shape (m, n), of the loop closures at
-    position q.
-    """
     state = model.state(0.0, q, np.zeros_like(q))
     found = [equation for cut in model.cuts for equation in cut.equations(state)]
     return np.array([e.value for e in found]), np.array([e.C for e in found])
 
 
 def _closed(model: Model, q: Array, units: Array, which: NDArray[np.signedinteger] | None) -> Array | None:
-    """Return a position with closed loops near the initial guess.
+    """Return a position near the initial guess in which all loops are closed, or None.
 
-    The search takes minimum-norm Newton steps. The result is None if the search does not converge.
+    The search consists of minimum-norm Newton steps. The result is None if it does not converge.
 
     Parameters
     ----------

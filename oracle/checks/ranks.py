@@ -1,7 +1,7 @@
 """Ranks of constraint Jacobians, as ranges because rounding errors make ranks uncertain.
 
-A rank that the generator claims is wrong only if no reasonable threshold for singular values
-yields this rank.
+The generator's rank counts as wrong only if no reasonable threshold for singular values yields this
+rank.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..expressions.state import State
 
 # Relative singular values above the first limit are surely nonzero; values below the second are surely zero.
 _SURELY, _HARDLY = 1e-5, 1e-11
-_NOTHING = 1e-7  # largest length of a Jacobian row that is only rounding error, relative to the row's summands
+_NOTHING = 1e-7  # a Jacobian row with a smaller length, relative to its summands, contains only rounding errors
 _ITERATIONS = 30  # maximum number of Newton steps of the projection onto the constraints
 _CLOSED = 1e-10  # The projection has converged if all constraint residuals are smaller than this, m or rad.
 _SINGULAR = 1e-8  # Newton steps treat smaller relative singular values of the Jacobian as zero.
@@ -36,9 +36,7 @@ class RankRange:
 
 
 def rank_range(C: Array) -> RankRange:
-    """Return the possible ranks of a matrix, shape (m, n), whose rows are scaled to comparable
-    lengths.
-    """
+    """Return the possible ranks of a matrix, shape (m, n), with rows of comparable length."""
     if not C.size:
         return RankRange(0, 0)
     values = np.linalg.svd(C, compute_uv=False)
@@ -49,9 +47,9 @@ def rank_range(C: Array) -> RankRange:
 def comparable(equations: Sequence[Equation], units: Array) -> Array:
     """Return the constraint Jacobian scaled for a rank decision, shape (m, n).
 
-    Columns are multiplied by the scales of the coordinates, and rows are normalised to length 1. If
-    the constraint forces and moments that are summed in a row cancel, only rounding errors remain.
-    Such a row is set to zero.
+    Columns are multiplied by the scales of the coordinates, and rows are normalised to length 1. A row
+    consists only of rounding errors if the constraint forces and moments in it cancel. Such a row is
+    set to zero.
 
     Parameters
     ----------

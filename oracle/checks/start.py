@@ -17,9 +17,9 @@ from .statics import unbalanced
 
 _UNCHANGED = 1e-9  # largest relative change of an initial value that counts as rounding
 _ALLOWED = 1e-7  # largest admissible violation of a velocity constraint, relative to the largest initial rate
-_IMPLIED = 1e-5  # largest part of a redundant Jacobian row of length 1 that the independent rows do not imply
+_IMPLIED = 1e-5  # largest remainder of a normalised redundant Jacobian row after fitting the independent rows
 _RANK = 1e-10  # The least-squares solution treats smaller relative singular values as zero.
-_SLACK = 1.01  # factor on the admissible violation that allows for rounding errors in both derivations
+_SLACK = 1.01  # factor on the admissible violation, to allow for rounding errors in generator and oracle
 
 
 def check_start(data: Mapping[str, Any], claims: Claims) -> tuple[str, ...]:
@@ -51,9 +51,6 @@ def check_start(data: Mapping[str, Any], claims: Claims) -> tuple[str, ...]:
 
 
 def _unknown(model: Model) -> Iterator[str]:
-    """Yield messages about constraint equations that exist only in the generator or only in the
-    oracle.
-    """
     for name in model.claims.rows:
         if name not in model.rows:
             yield f"the constraint equation {name} does not follow from the description"
@@ -65,7 +62,7 @@ def _unknown(model: Model) -> Iterator[str]:
 def _moved(model: Model) -> Iterator[str]:
     """Yield messages about initial values that differ from the description without a reason.
 
-    Projection, closures, the static equilibrium and velocity-level constraints are valid reasons.
+    Valid reasons are projection, closures, the static equilibrium and velocity-level constraints.
     """
     if model.data["constraints"]["projection"] or model.cuts:
         return
@@ -80,9 +77,6 @@ def _moved(model: Model) -> Iterator[str]:
 
 
 def _violated(model: Model, state: State) -> Iterator[str]:
-    """Yield messages about violated programmed constraints that the description does not list in
-    `starts_violated`.
-    """
     settings = model.data["simulation"]
     if settings["start"] == "description":
         return
@@ -105,10 +99,6 @@ def _rows_of(table: Mapping[str, Any]) -> list[str]:
 
 
 def _forbidden_velocities(model: Model, state: State) -> Iterator[str]:
-    """Yield messages about initial velocities that violate a constraint.
-
-    The constraints are closures, knife edges and programmed constraints at the velocity level.
-    """
     rows, size = model.stack(state), float(np.abs(model.qd0).max(initial=0.0))
     closing = {name for cut in model.cuts for name in cut.names}
     for k, name in enumerate(model.rows):
@@ -117,9 +107,6 @@ def _forbidden_velocities(model: Model, state: State) -> Iterator[str]:
 
 
 def _rank(model: Model, state: State) -> Iterator[str]:
-    """Yield messages about a wrong rank, and about a wrong choice of independent constraint
-    equations.
-    """
     if not model.rows:
         return
     units = units_of(model, state)[1]

@@ -15,7 +15,7 @@ _NO_FORCE = 1e-12  # smallest reference force, N or N·m, for mechanisms without
 
 
 def unbalanced(model: Model) -> Iterator[str]:
-    """Yield messages about coordinates that are locked without a reason or not in equilibrium.
+    """Yield messages about coordinates that are wrongly locked, wrongly free, or not in equilibrium.
 
     The check applies to descriptions with `simulation.start = "statics"`.
     """
@@ -52,11 +52,6 @@ def _closure_rows(model: Model) -> list[int]:
 
 
 def _wrongly_held(model: Model) -> Iterator[str]:
-    """Yield messages about coordinates that were wrongly locked, or wrongly not locked.
-
-    The description determines which coordinates are locked in the search for the static
-    equilibrium.
-    """
     locked, held = model.data["statics"]["locked"], set(model.claims.held)
     coordinates = model.machine.coordinates
     may_be_held = {

@@ -74,8 +74,8 @@ class _Mount:
 class Closure:
     """Scalar conditions of a loop closure.
 
-    Constraint equations enforce these conditions; spring-dampers of a replacement joint act on the
-    residuals of the conditions.
+    A cut joint enforces the conditions by constraint equations. A replacement joint has spring-dampers
+    that act on the residuals of the conditions.
     """
 
     def __init__(self, table: Mapping[str, Any], setting: Setting) -> None:
@@ -123,9 +123,9 @@ class Closure:
         return _Vector(p.position[b] - p.position[a], p.velocity[b] - p.velocity[a], p.bias[b] - p.bias[a])
 
     def _pulling(self, state: State, force: Array) -> list[Wrench]:
-        """Return the wrenches of a force on body b and of the opposite force on body a.
+        """Return the wrenches of a force on body b and the opposite force on body a.
 
-        The force acts at the origin of frame b, and the opposite force at the origin of frame a.
+        The forces act at the origins of frame b and frame a.
         """
         arm = state.points.arm
         return [
@@ -152,9 +152,7 @@ def _mount(table: Mapping[str, Any], setting: Setting) -> _Mount:
 
 
 def _product(u: _Vector, w: _Vector) -> Jet:
-    """Return the scalar product of two vectors with its first derivative, and its second derivative
-    for q̈ = 0.
-    """
+    """Return the scalar product of two vectors with time derivatives, the second one for q̈ = 0."""
     rate = u.rate @ w.value + u.value @ w.rate
     bias = u.bias @ w.value + 2.0 * u.rate @ w.rate + u.value @ w.bias
     return Jet(float(u.value @ w.value), 0.0, float(rate), float(bias))

@@ -1,6 +1,4 @@
-"""Programmed paths: motion of a target between waypoints, and the constraints that keep a point on
-the target.
-"""
+"""Programmed paths: a target moves between waypoints, and constraints keep a point on the target."""
 
 from __future__ import annotations
 
@@ -87,8 +85,9 @@ def _each(numbers: Any, count: int) -> list[float]:
 
 
 class PathPositions:
-    """Constraint equations that keep position components of a point on its target, in the path's
-    frame.
+    """Constraint equations that keep position components of a point on its target.
+
+    The components are in the path's frame.
     """
 
     order: int = 0
@@ -120,8 +119,8 @@ class PathPositions:
 class PathOrientations:
     """Constraint equations that align the axes of a point with the axes of its target.
 
-    The residual is twice the vector part of the quaternion from the target's axes to the point's axes, in
-    the target's axes.
+    The residual is twice the vector part of a quaternion, in the target's axes. The quaternion
+    describes the rotation from the target's axes to the point's axes.
     """
 
     order: int = 0
@@ -149,9 +148,7 @@ class PathOrientations:
         return [Equation(2.0 * q[i], rate[i], C[i], -bias[i]) for i in range(3)]
 
     def _target(self, t: float, instant: float) -> tuple[Rotation, Array, Array]:
-        """Return the target's orientation, angular velocity and angular acceleration at time t, in
-        world axes.
-        """
+        """Return the target's orientation, angular velocity and acceleration at time t, in world axes."""
         found, omega, alpha = self._first, np.zeros(3), np.zeros(3)
         for leg, turn in zip(self._legs, self._turns, strict=True):
             progress, axis = leg.progress(t, instant), found.apply(turn)
@@ -164,9 +161,7 @@ class PathOrientations:
 def path_groups(
     name: str, table: Mapping[str, Any], setting: Setting, points: Mapping[str, int]
 ) -> Sequence[PathPositions | PathOrientations]:
-    """Return the position constraints of a path and, if the path prescribes orientations, the
-    orientation constraints.
-    """
+    """Return the position constraints of a path and, if prescribed, the orientation constraints."""
     point = points[table["point"]]
     found: list[PathPositions | PathOrientations] = [PathPositions(name, table, point)]
     if table["orientations"] is not None:

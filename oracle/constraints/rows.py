@@ -16,8 +16,9 @@ from ..expressions.state import State
 
 @dataclass(frozen=True)
 class Wrench:
-    """Force, N, and moment about the body's origin, N·m, that a unit Lagrange multiplier exerts on
-    a body.
+    """Wrench on a body for a unit Lagrange multiplier.
+
+    The wrench consists of a force, N, and a moment about the body's origin, N·m.
     """
 
     body: int
@@ -84,7 +85,8 @@ def by_wrenches(motion: Motion, x: Jet, wrenches: Sequence[Wrench], order: int =
     motion : Motion
         Kinematics of the bodies.
     x : Jet
-        Residual of the constraint with the first time derivative, and the second one for q̈ = 0.
+        Residual of the constraint, its first time derivative, and its second time derivative for q̈ =
+        0.
     wrenches : sequence of Wrench
         Wrenches that a unit multiplier exerts on the bodies.
     order : int

@@ -16,9 +16,7 @@ from .rows import Equation, Wrench, by_wrenches, of_positions
 
 
 class ProgrammedExpression:
-    """Programmed constraint: an expression of positions, velocities or accelerations that must be
-    zero.
-    """
+    """Programmed constraint: an expression of positions, velocities or accelerations must be zero."""
 
     def __init__(self, name: str, order: int, expression: Expression, setting: Setting) -> None:
         self.names: tuple[str, ...] = (name,)
@@ -36,9 +34,7 @@ class ProgrammedExpression:
 
 
 class DrivenJoint:
-    """Constraint that prescribes a joint coordinate by an expression of time or by a filtered
-    input.
-    """
+    """Constraint that prescribes a joint coordinate by an expression of time or by a filtered input."""
 
     order: int = 0
 

@@ -1,8 +1,8 @@
 """Force elements of the oracle, with one module for each type of element.
 
-A module has the name of the description table that defines its elements. A module provides
-`MEASURES`, the names of the element's measured quantities, and `of`, which builds an element
-from its table.
+A module has the name of the description table that defines its elements. Each module has a constant
+`MEASURES`, the names of the quantities that an element measures. Each module also has a function
+`of`, which builds an element from its table.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ def elements(setting: Setting) -> Iterator[Element]:
 def measured(data: Mapping[str, Any]) -> dict[str, str]:
     """Return the names of the quantities that the force elements measure, as a dictionary.
 
-    The keys are the names in expressions, such as `slide_force`. The values are the names under
-    which expressions find the quantities at evaluation, such as `slide.force`.
+    The keys are the names in expressions, such as `slide_force`. The values are the names in the
+    evaluation context, such as `slide.force`.
     """
     return {
         f"{table['name']}_{quantity}": f"{table['name']}.{quantity}"

@@ -16,8 +16,9 @@ _WORDS = ("saturates", "is below its limit again")
 
 
 class Motor:
-    """Motor that exerts an effort on a joint coordinate, proportional to its current and limited in
-    magnitude.
+    """Motor that exerts an effort on a joint coordinate.
+
+    The effort is proportional to the current and limited in magnitude.
     """
 
     def __init__(self, table: Mapping[str, Any], setting: Setting) -> None:

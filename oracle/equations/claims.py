@@ -13,8 +13,8 @@ class Claims:
     Parameters
     ----------
     start : mapping
-        Initial values by signal name, such as `boom_angle` (rad or m) and `boom_angle_dot` (rad/s
-        or m/s).
+        Initial values by signal name, such as `boom_angle` (rad or m) and `boom_angle_dot` (rad/s or
+        m/s).
     rows : tuple of str
         Names of all constraint equations, in order.
     rank : int
@@ -22,8 +22,8 @@ class Claims:
     kept : tuple of str
         Names of the constraint equations chosen as independent.
     without_drive : tuple of str
-        Names of the independent constraint equations that no drive realises; relevant if only some
-        joints are driven.
+        Names of the independent constraint equations that no drive realises, if only some joints are
+        driven.
     dependent : tuple of str
         Names of the dependent coordinates of the formulation `gpme_reduced`.
     held : tuple of str

@@ -1,4 +1,4 @@
-"""Newton-Euler equations of all bodies, projected onto the generalised coordinates."""
+"""Newton–Euler equations of all bodies, projected onto the generalised coordinates."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class Inertias:
 def subtree_wrench(
     inertial: Inertial, bodies: Sequence[int], at: Array, qdd: Array, outside: tuple[Array, Array]
 ) -> tuple[Array, Array]:
-    """Return the force and moment that the parent must exert on a subtree of bodies for a given motion.
+    """Return the force and moment that the parent body exerts on a subtree of bodies.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def subtree_wrench(
     at : ndarray, shape (3,)
         Reference point of the moment, m.
     qdd : ndarray, shape (n,)
-        Accelerations of the coordinates, rad/s² or m/s².
+        Accelerations of the coordinates, rad/s² or m/s², from which the inertia forces follow.
     outside : tuple of ndarray
         External force, N, and moment about the body's origin, N·m, on each body, shape (B + 1, 3) each.
 

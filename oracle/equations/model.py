@@ -67,7 +67,7 @@ class Stack:
 class Situation:
     """Equations of motion M q̈ + h = Q + Cᵀλ at one state.
 
-    Q does not include friction models that have states of their own (bristle deflections).
+    Q excludes the efforts of joint friction with bristle deflections as states.
 
     Parameters
     ----------
@@ -190,13 +190,13 @@ class Model:
 
     @property
     def driven(self) -> list[int]:
-        """Indices of the coordinates with a drive effort, or a reaction of the fixed base, as an output."""
+        """Indices of the coordinates whose drive effort, or reaction of the fixed base, is an output."""
         actuated = self.data["constraints"]["actuated"]
         if self.programmed and actuated != "all":
             return sorted({self.machine.coordinate(name) for name in actuated})
         found = {self.machine.coordinate(table["joint"]) for table in self.data["motions"]}
         for k, coordinate in enumerate(self.machine.coordinates):
-            # Constraints other than motions of single joints are realised by drives in all joints.
+            # Drives in all joints realise the constraints that do not prescribe the motion of a single joint.
             has_drive = coordinate.role == "joint" and bool(self.data["programmed"])
             if has_drive or (coordinate.role == "base" and self.machine.base_held):
                 found.add(k)
@@ -212,7 +212,6 @@ class Model:
                 add_cosines(self.setting.names, name, body, rotation(rpy).as_matrix())
 
     def _compile_outputs(self) -> None:
-        """Compile the output expressions, whose switching conditions trigger no events."""
         self.outputs: dict[str, Expression] = {
             name: self.language.compile(f"noevent({table['expression']})", f"output {name}")
             for name, table in self.data["outputs"]["expressions"].items()
@@ -222,7 +221,10 @@ class Model:
         return value(expression(Numbers(self._initial, self.setting.names)))
 
     def initial(self, name: str) -> float:
-        """Return the value of a variable in expressions at t = 0, with accelerations set to zero."""
+        """Return the value of a variable of expressions at t = 0.
+
+        The accelerations of the coordinates are taken as zero.
+        """
         return value(Numbers(self._initial, self.setting.names, np.zeros(self.machine.n)).number(name))
 
 
@@ -258,8 +260,8 @@ def _programmed(setting: Setting, points: Mapping[str, int]) -> list[_Programmed
 def _renamed(data: Mapping[str, Any]) -> dict[str, str]:
     """Return the names of the quantities that the force elements measure, as a dictionary.
 
-    The keys are the names in expressions, such as `lift_length`. The values are the names under
-    which expressions find the quantities at evaluation, such as `lift.length`.
+    The keys are the names in expressions, such as `lift_length`. The values are the names in the
+    evaluation context, such as `lift.length`.
     """
     base = data["base"] or {"supports": []}
     one_sided = [

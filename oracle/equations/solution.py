@@ -1,6 +1,4 @@
-"""Accelerations and Lagrange multipliers from one linear system, with iteration over joint
-friction.
-"""
+"""Accelerations and Lagrange multipliers from one linear system, and iteration for joint friction."""
 
 from __future__ import annotations
 
@@ -20,7 +18,7 @@ _SMOOTH = 1e-12  # added to the squared normal force, N², for a finite derivati
 _CLOSED = 1e-9  # largest admissible residual of the friction iteration, relative to the friction efforts
 _EXACT = 1e-14  # The root finder for friction efforts ends if the relative step is smaller than this.
 _NO_EFFORT = 1e-9  # smallest reference value for the residual of friction efforts, N or N·m
-_LIGHT = 1e-12  # lower bound of diagonal elements of M for scaling, relative to the largest diagonal element
+_LIGHT = 1e-12  # lower bound of the diagonal elements that scale M, relative to the largest one
 _TINY = 1e-300  # lower bound of the largest diagonal element, which avoids division by zero if M is zero
 
 
@@ -35,8 +33,8 @@ class Solution:
     multipliers : ndarray, shape (m,)
         Lagrange multipliers λ, N or N·m.
     contacts : ndarray, shape (k,)
-        Lagrange multipliers of knife edges and closures. If only some joints are driven, these
-        values differ from `multipliers`.
+        Lagrange multipliers of knife edges and closures. They differ from `multipliers` if only some
+        joints are driven.
     effort : ndarray, shape (n,)
         Generalised constraint forces M q̈ + h − Q = Cᵀλ, N or N·m.
     friction : ndarray, shape (f,)
@@ -54,9 +52,7 @@ class Solution:
 
 
 class Solver:
-    """Solver of the equations of motion with the independent constraint equations that the
-    generator chose.
-    """
+    """Solver of the equations of motion, with the independent constraint equations of the generator."""
 
     def __init__(self, model: Model) -> None:
         settings, claims = model.data["constraints"], model.claims
@@ -187,7 +183,8 @@ class Solver:
     def _contacts(self, found: Situation, effort: Array, multipliers: Array) -> Array:
         """Return the multipliers of knife edges and closures, shape (k, 1 + f).
 
-        If only some joints are driven, the multipliers and the drive efforts are determined together.
+        If only some joints are driven, multipliers and drive efforts follow from the same linear
+        system.
         """
         own = self._model.contact_rows
         if self._actuated is None:
@@ -227,9 +224,9 @@ class Solver:
     def _normal_forces(
         self, found: Situation, qdd: Array, contacts: Array
     ) -> Callable[[Array], tuple[Array, Array]]:
-        """Return a function of the friction efforts, shape (f,).
+        """Return a function that computes normal forces from friction efforts, shape (f,) each.
 
-        The function returns the normal forces, shape (f,), and their Jacobian, shape (f, f).
+        The function also returns the Jacobian of the normal forces, shape (f, f).
         """
         load, motion, count = found.load, found.state.motion, qdd.shape[1]
         equations = found.rows.equations[self._model.contact_rows]
@@ -258,7 +255,7 @@ class Solver:
         return normal_forces
 
     def outside(self, found: Situation, solution: Solution) -> tuple[Array, Array]:
-        """Return the applied and constraint forces on each body, without the reaction of the body's own joint.
+        """Return the applied and constraint forces on each body, without the reaction of the body's joint.
 
         Returns
         -------
@@ -275,9 +272,9 @@ class Solver:
         return force, moment
 
     def joint_load(self, found: Situation, solution: Solution, link: str) -> Array:
-        """Return the reaction of a link's joint on the link, shape (6,).
+        """Return the reaction of a link's joint on the link, shape (6,), in the link's axes.
 
-        The three forces, N, and three moments about the link's origin, N·m, are in the link's axes.
+        The force, N, comes first. The moment about the link's origin, N·m, follows.
         """
         machine, motion = self._model.machine, found.state.motion
         first = machine.first_body(link)

@@ -1,6 +1,4 @@
-"""Forward-mode automatic differentiation of scalars along a motion, up to the second time
-derivative.
-"""
+"""Forward-mode automatic differentiation of scalars, up to the second time derivative."""
 
 from __future__ import annotations
 
@@ -140,8 +138,8 @@ def atan2(y: Scalar, x: Scalar) -> Scalar:
 def quintic(x: Scalar, begin: Scalar, end: Scalar, first: Scalar, last: Scalar) -> Scalar:
     """Return a smooth step from `first` to `last` as x goes from `begin` to `end`.
 
-    The step is a polynomial of degree 5 with zero first and second derivatives at both ends.
-    Outside of this interval, the step is constant.
+    Between `begin` and `end`, the step is a polynomial of degree 5. The first and second derivatives
+    are zero at both ends. The function is constant for x outside of this interval.
     """
     share = (x - begin) / (end - begin)
     tau = min(max(value(share), 0.0), 1.0)

@@ -28,9 +28,7 @@ _OPERATIONS: dict[type[ast.operator], Callable[[Scalar, Scalar], Scalar]] = {
 
 
 class Scope(Protocol):
-    """Context for the evaluation of an expression: values of names, and states of switching
-    conditions.
-    """
+    """Context of an evaluation: values of names, and states of switching conditions."""
 
     @property
     def sides(self) -> Sides:
@@ -65,7 +63,7 @@ class Expression:
     line : LinearExpression or None
         The expression as a + b·t if it is linear in time, otherwise None.
     names : frozenset of str
-        Names that the expression uses, `t` included.
+        Names that the expression uses, including `t`.
     breaks : tuple of float
         Times at which the expression or one of its derivatives may be discontinuous, s.
     roots : tuple of LinearExpression
@@ -75,7 +73,7 @@ class Expression:
     lookups : tuple
         Lookup tables whose argument is linear in time, each with this argument.
     is_sum : bool
-        Whether the expression is a sum, difference or product, which varies no faster than its
+        Whether the expression is a sum, difference or product, so that it varies no faster than its
         operands.
     """
 
@@ -101,9 +99,7 @@ class Expression:
             yield from part.timely()
 
     def mixed(self) -> Iterator[Expression]:
-        """Yield the nonlinear subexpressions that depend on both time and states, except sums and
-        products.
-        """
+        """Yield the nonlinear subexpressions of both time and states, except sums and products."""
         if "t" in self.names and len(self.names) > 1:
             if self.roots and not self.is_sum:
                 yield self
@@ -122,10 +118,10 @@ class Language:
     lookups : mapping
         Lookup tables by name.
     renamed : mapping
-        Name in a scope, such as `lift.length`, by name in expressions, such as `lift_length`.
+        Names in a scope, such as `lift.length`, by names in expressions, such as `lift_length`.
     at_start : callable or None
-        Function that evaluates a compiled expression at t = 0; None if the current state is the
-        initial state.
+        Function that evaluates a compiled expression at t = 0; None if the current state is the initial
+        state.
     """
 
     parameters: Mapping[str, float]
@@ -238,7 +234,7 @@ class Language:
     def _kink(
         self, sign: str, left: Expression, right: Expression, then: Expression, other: Expression
     ) -> Expression:
-        """Return a conditional expression, which selects one of two branches.
+        """Return a conditional expression, which selects one of two branches by the sign of a difference.
 
         A condition on time alone switches at a fixed time. A change of any other condition is an event.
         """

@@ -1,9 +1,9 @@
-"""Maximum step sizes over time, which keep integrators from missing short features of functions.
+"""Maximum step sizes over time, so that integrators do not miss short features of functions.
 
-A nonlinear function of time varies fastest near the roots of its linear arguments a + b·t. The
-function is sampled at repeatedly halved distances from each root. If neighbouring samples
-differ, the integration stops at the sampled times. No step between these times exceeds half of
-the distance from the root.
+A nonlinear function of time, such as tanh(a + b·t), is assumed to vary fastest near the roots of
+its linear arguments. The function is sampled at distances from each root that are halved
+repeatedly. If neighbouring samples differ, integration steps end exactly at the sampled times.
+Between these times, no step exceeds half of the distance from the root.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .sides import Sides
 _HALVINGS = 45  # number of sampled distances on each side of a root
 _VARIES = 1e-6  # Smaller differences of samples, relative to the range of the function, are ignored.
 _SHARE = 0.5  # maximum step size as a fraction of the distance from a root
-_ASIDE = 0.3  # offset of the states from their initial values for additional samples, rad or m
+_ASIDE = 0.3  # shift of the states for samples beside the initial values, rad or m
 _DENSER = 4.0  # Intervals of a lookup table get separate step limits if their lengths differ by this factor.
 
 
@@ -37,8 +37,6 @@ class Limit:
 
 @dataclass
 class _Clock:
-    """Context for the evaluation of an expression at a time, with fixed values of all other variables."""
-
     t: float
     sides: Sides
     held: Callable[[str], float]
@@ -50,8 +48,8 @@ class _Clock:
 class Pace:
     """Maximum step sizes of a run from 0 to `end`, s.
 
-    To find the step sizes, functions of time are sampled. Functions that also depend on states are
-    sampled for three values of the states: the initial values, zero, and shifted initial values.
+    The step sizes follow from samples of all functions of time. A function that also depends on states
+    is sampled for three values of the states: initial values, zero, and shifted initial values.
 
     Parameters
     ----------
@@ -85,7 +83,7 @@ class Pace:
 
 
 def _in_lookups(part: Expression) -> Iterator[Limit]:
-    """Yield step limits from the intervals of an expression's lookup tables.
+    """Yield step limits from the intervals between the points of lookup tables.
 
     Neighbouring intervals of similar length share one limit.
     """
@@ -101,9 +99,7 @@ def _in_lookups(part: Expression) -> Iterator[Limit]:
 
 
 def _near_roots(part: Expression, function: Callable[[float], float], end: float) -> Iterator[Limit]:
-    """Yield step limits for a function of time near the roots of its linear arguments, where it
-    varies fastest.
-    """
+    """Yield step limits for a function of time near the roots of its linear arguments."""
     times = sorted({-line.a / line.b for line in part.roots})
     distances: Array = end * 0.5 ** np.arange(_HALVINGS, dtype=float)
     samples = {time: _samples(function, time, distances, end) for time in times if 0.0 <= time <= end}
@@ -127,7 +123,7 @@ def _near_roots(part: Expression, function: Callable[[float], float], end: float
 def _samples(function: Callable[[float], float], time: float, distances: Array, end: float) -> Array:
     """Return samples of a function of time at the given distances after and before a time, shape (2, N).
 
-    Times before the beginning and after the end of the run are replaced by its beginning and end.
+    Times outside of the run are replaced by the beginning or end of the run.
     """
     rows = [np.clip(time + sign * distances, 0.0, end).tolist() for sign in (1.0, -1.0)]
     return np.array([[function(t) for t in row] for row in rows])

@@ -1,4 +1,4 @@
-"""Mechanism, points and expression compiler for the builders of force elements and constraints."""
+"""Shared context of force elements and constraints: mechanism, points and expression compiler."""
 
 from __future__ import annotations
 

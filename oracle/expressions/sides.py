@@ -37,7 +37,8 @@ class Condition:
 class Sides:
     """Truth values of switching conditions in a time segment.
 
-    Frozen conditions keep their values. The margins determine the values of all other conditions.
+    Frozen conditions keep their values. All other conditions follow from the margins at the current
+    state.
 
     Parameters
     ----------
@@ -54,16 +55,12 @@ class Sides:
     seen: dict[Hashable, Condition] = field(default_factory=dict)
 
     def decide(self, key: Hashable, condition: Condition) -> bool:
-        """Return the frozen value of a condition, or its current value if the condition is not
-        frozen.
-        """
+        """Return the frozen value of a condition, or the current value of an unfrozen condition."""
         self.seen[key] = condition
         return self.kept.get(key, condition.is_true)
 
     def changed(self) -> list[Hashable]:
-        """Return the keys of evaluated conditions whose current value differs from the frozen
-        value.
-        """
+        """Return the keys of conditions whose current value differs from the frozen value."""
         return [
             key
             for key, found in self.seen.items()

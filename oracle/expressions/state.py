@@ -28,7 +28,7 @@ class State:
     sides : Sides
         Switching conditions.
     followed : ndarray, shape (k, 3)
-        Outputs of the input filters with their first two derivatives, rad or m, per s and per s².
+        Outputs of the input filters, rad or m, with their first and second time derivatives.
     inputs : mapping
         Values of inputs by name.
     forces : dict
@@ -179,8 +179,9 @@ class Derivatives:
 
 
 def add_coordinates(names: Names, coordinates: list[str]) -> None:
-    """Register coordinates, such as `column.angle`, with rates and accelerations as variables of
-    expressions.
+    """Register coordinates as variables of expressions, such as `column.angle`.
+
+    The rates and accelerations of the coordinates are registered as well.
     """
     unit = np.eye(len(coordinates))
 
@@ -192,8 +193,9 @@ def add_coordinates(names: Names, coordinates: list[str]) -> None:
 
 
 def add_point(names: Names, name: str, k: int) -> None:
-    """Register the world coordinates of point k with velocities and accelerations as variables of
-    expressions.
+    """Register the world coordinates of point k as variables of expressions.
+
+    The velocities and accelerations of the point are registered as well.
     """
 
     def finder(axis: int) -> Finder:

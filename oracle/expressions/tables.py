@@ -45,8 +45,8 @@ class Lookup:
         x : float or Jet
             Argument.
         near : float
-            Argument inside the current integration segment, which selects the polynomial piece. The
-            derivative of a table with `ends = "rest"` may jump at an end.
+            Argument inside the current integration segment. With `ends = "rest"`, this argument decides
+            whether the interpolation or the constant value beyond an end applies.
 
         Raises
         ------
@@ -69,8 +69,8 @@ class Lookup:
 def _monotone(time: np.ndarray, values: np.ndarray, is_free: bool) -> PPoly:
     """Return the monotone cubic interpolation of points, shape (N,) each.
 
-    If the table is constant beyond its ends, one point of equal value is added beyond each end, so that the
-    slope at the end is zero.
+    Unless `is_free` is true, one point of equal value is added beyond each end. The slope at each end
+    is then zero.
     """
     if is_free:
         return PchipInterpolator(time, values)

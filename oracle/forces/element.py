@@ -12,9 +12,7 @@ class Element(Protocol):
     """Force element that acts on bodies or coordinates."""
 
     def act(self, state: State, load: Load) -> None:
-        """Add the element's forces and its potential energy at one state to the accumulated totals
-        in `load`.
-        """
+        """Add the element's forces and potential energy at one state to the sums in `load`."""
         ...
 
     def signals(self, state: State) -> dict[str, float]:

@@ -1,6 +1,4 @@
-"""Critically damped second-order filters of FMU inputs that prescribe joint motions and rope
-lengths.
-"""
+"""Critically damped second-order filters of inputs that prescribe joint motions or rope lengths."""
 
 from __future__ import annotations
 
@@ -59,7 +57,6 @@ def filters(machine: Machine, q0: Array) -> list[Filter]:
 
 
 def _described_length(machine: Machine, line: Mapping[str, Any]) -> float:
-    """Return the distance between the ends of a two-point element in the described position, m."""
     q = np.array([c.start for c in machine.coordinates], dtype=float)
     points = Points([machine.place(line[end]["link"], line[end]["point"]) for end in "ab"])
     a, b = points(Kinematics(machine)(q, 0.0 * q)).position

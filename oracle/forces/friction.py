@@ -66,9 +66,7 @@ def _dahl(table: Mapping[str, Any], rate: float, z: float) -> tuple[float, float
 
 
 def bristles(machine: Machine) -> list[Bristles]:
-    """Return the friction models of all joints with a friction state, in the order of the
-    coordinates.
-    """
+    """Return the friction models with a bristle deflection, in the order of the coordinates."""
     found = []
     for k, coordinate in enumerate(machine.coordinates):
         table = (coordinate.joint or {}).get("friction")

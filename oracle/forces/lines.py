@@ -15,8 +15,9 @@ from .load import Load
 
 @dataclass(frozen=True)
 class _Tension:
-    """Axial force of a two-point element, N, positive in tension, with spring elongation, m, and
-    energy, J.
+    """Axial force of a two-point element, N, positive in tension.
+
+    The spring elongation, m, and the potential energy, J, belong to the same state.
     """
 
     force: float
@@ -69,7 +70,7 @@ class Line:
         return free if pulls else _Tension(0.0)
 
     def _free(self, state: State) -> _Tension:
-        """Return the axial force as if the element could also push."""
+        """Return the axial force without the restriction to tension."""
         if self._table["input"]:
             return _Tension(state.inputs.get(self._name, 0.0))
         if self._law is not None:

@@ -19,10 +19,9 @@ class Load:
     Attributes
     ----------
     force, moment : ndarray, shape (B + 1, 3)
-        Force, N, and moment about the body's origin, N·m, on each body and the ground, in world
-        axes.
+        Force, N, and moment about the body's origin, N·m, on each body and the ground, in world axes.
     effort : ndarray, shape (n,)
-        Effort on each coordinate, N or N·m; acts between the two bodies of the joint.
+        Effort on each coordinate, N or N·m, which acts between the two bodies of the joint.
     energy : float
         Potential energy, J.
     """
@@ -46,9 +45,7 @@ class Load:
         self._pushed = []
 
     def generalised(self, motion: Motion) -> Array:
-        """Return the generalised forces of all applied forces, shape (n,), N or N·m, by the
-        principle of virtual power.
-        """
+        """Return the generalised forces of all applied forces, shape (n,), N or N·m."""
         n = len(self.effort)
         power = (
             motion.moving.reshape(n, -1) @ self.force.ravel() + motion.turning.reshape(n, -1) @ self.moment.ravel()

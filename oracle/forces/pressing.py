@@ -1,4 +1,4 @@
-"""Force law of unilateral contacts, which push bodies apart if they overlap, and never pull."""
+"""Force law of unilateral contacts, which push overlapping bodies apart and never pull."""
 
 from __future__ import annotations
 

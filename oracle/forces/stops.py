@@ -42,5 +42,4 @@ def stops(setting: Setting) -> list[Stop]:
 
 
 def _acts(limits: dict[str, Any] | None) -> bool:
-    """Whether the limits of a joint are end stops."""
     return limits is not None and limits["stiffness"] is not None

@@ -21,8 +21,8 @@ _Z = np.array([0.0, 0.0, 1.0])
 class Supports:
     """Spring-damper supports of the base.
 
-    A unilateral support only pushes along z. Its horizontal force is at most as large as its vertical
-    force.
+    A unilateral support can only push along z. The horizontal force of such a support is at most as
+    large as the vertical force.
     """
 
     def __init__(self, tables: Sequence[Mapping[str, Any]], setting: Setting) -> None:
@@ -83,9 +83,7 @@ class Supports:
         return forces, energies
 
     def _press(self, i: int, state: State, moving: tuple[Array, Array], force: Array, energy: Array) -> None:
-        """Replace force and energy, shape (3,) each, of a bilateral support by those of a
-        unilateral support.
-        """
+        """Change force and energy, shape (3,) each, in place to those of a unilateral support."""
         law, sides = self._laws[i], state.sides
         depth, sinking = -float(moving[0][2]), -float(moving[1][2])
         if not law.acts(sides, depth, sinking):

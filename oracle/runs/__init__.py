@@ -1,1 +1,1 @@
-"""Simulation over time and its output signals."""
+"""Simulation over time, and the output signals of the simulation."""

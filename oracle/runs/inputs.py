@@ -30,7 +30,8 @@ class Input:
     def at(self, t: float, instant: float) -> float:
         """Return the value at time t, s.
 
-        `instant`, s, selects the linear piece; at a jump, the pieces before and after it differ.
+        `instant` is a time, s, inside the current integration segment. At a jump, it selects the value
+        before or after the jump.
         """
         if len(self.time) == 1:
             return float(self.values[0])

@@ -9,7 +9,7 @@ import numpy as np
 from ...core.trajectory import Array
 
 _STEP = 1e-8  # difference step relative to the magnitude of a state
-_REQUESTS = 12  # maximum number of requests that get the same Jacobian; Newton's method tolerates old ones
+_REQUESTS = 12  # maximum number of uses of a Jacobian; Newton's method also converges with an old Jacobian
 
 
 class KeptJacobian:

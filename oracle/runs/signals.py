@@ -136,7 +136,7 @@ class Signals:
 def turned(machine: Machine, q: Array, b: int) -> Rotation:
     """Return the orientation of body b at coordinates q, shape (n,), as a unit quaternion.
 
-    The sign of the quaternion is a continuous function of the coordinates.
+    The quaternion, including its sign, depends continuously on the coordinates.
     """
     if b == GROUND:
         return Rotation.identity()

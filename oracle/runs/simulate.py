@@ -28,7 +28,7 @@ from .signals import Signals
 _METHODS: dict[str, Any] = {"LSODA": LSODA, "DOP853": DOP853, "Radau": Radau, "BDF": BDF}
 # LSODA is replaced by BDF if it needs more than `_MANY` steps within the fraction `_PART` of a run.
 _PART, _MANY = 0.01, 1500
-_JUST = 1e-9  # The final conditions are evaluated with this delay after the end, relative to the simulated time.
+_JUST = 1e-9  # Final conditions are evaluated this much after the end, relative to the simulated time.
 _LOOKS = 1000  # minimum number of evaluations of switching conditions in a run
 _HALVINGS = 60  # maximum number of bisections that locate an event
 _MOST_EVENTS = 1000  # maximum number of events per second of simulated time
@@ -159,8 +159,9 @@ class Run:
         return np.concatenate([model.q0, qd, np.zeros(self._f), lag])
 
     def _stops(self) -> list[float]:
-        """Return the times at which the right-hand side or a derivative may jump, including both
-        ends of the run, s.
+        """Return the times at which the right-hand side or one of its derivatives may jump, s.
+
+        The beginning and the end of the run are included.
         """
         found = [time for expression in self._model.setting.expressions for time in expression.breaks]
         for group in self._model.programmed:
@@ -178,7 +179,7 @@ class Run:
     def _segment(self, segment: Segment, y: Array) -> tuple[float, Array]:
         """Integrate to the end of a segment or to the first event.
 
-        Return the time reached, s, and the state.
+        Returns the time reached, s, and the state.
         """
         solver, begun = self._started(segment, y), (segment.begin, self._steps)
         while solver.status == "running":
@@ -211,7 +212,6 @@ class Run:
         return self._method(rates, segment.begin, y, segment.end, **options)
 
     def _state(self, segment: Segment, t: float, y: Array) -> tuple[State, Array, Array]:
-        """Return the state, friction states and filter states at a time within a segment."""
         n, f = self._n, self._f
         sides = Sides(segment.instant, segment.kept)
         inputs = {name: given.at(t, segment.instant) for name, given in self._inputs.items()}
@@ -225,9 +225,7 @@ class Run:
         return np.concatenate([state.motion.qd, found.qdd, found.z_dot, state.followed[:, 1:].ravel()])
 
     def _sides(self, t: float, y: Array, end: float, last: Mapping[Any, bool]) -> dict[Any, bool]:
-        """Return the values of all switching conditions after time t, and record an event for each
-        change.
-        """
+        """Return all switching conditions just after time t; record an event for each changed condition."""
         kept: dict[Any, bool] = {}
         while True:
             state, _, _ = self._state(Segment(t, end, kept), t, y)
@@ -250,7 +248,6 @@ class Run:
     def _first_event(
         self, segment: Segment, at: Callable[[float], Array], before: float, after: float
     ) -> float | None:
-        """Return the first time within a step at which a switching condition changes, or None."""
         if not segment.kept:
             return None
         count = max(4, int(np.ceil((after - before) / self._end * _LOOKS)))
@@ -261,9 +258,7 @@ class Run:
         return None
 
     def _located(self, segment: Segment, at: Callable[[float], Array], early: float, late: float) -> float:
-        """Return the first time in an interval at which a switching condition changes, by
-        bisection.
-        """
+        """Return the first time in an interval at which a switching condition changes, by bisection."""
         for _ in range(_HALVINGS):
             middle = 0.5 * (early + late)
             if not early < middle < late:

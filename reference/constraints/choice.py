@@ -79,13 +79,13 @@ def choose_rows(
     state : KinematicState
         State that fulfils the constraints.
     uncertainty : float
-        Error of the state's coordinates, relative to the mechanism's extent.
+        Error of the state's coordinates, relative to the characteristic length of the mechanism.
 
     Raises
     ------
     SolveError
-        If the list of redundant equations in the description is wrong or incomplete, or if the efforts
-        of the drives cannot realise the programmed constraints or are not unique.
+        If the description lists wrong or too few redundant equations. Also if the drives cannot realise
+        the programmed constraints, or if their efforts are not unique.
     """
     (extent, unit), least = units_of_change(mechanism, state.posture), max(TOLERANCE, uncertainty)
     rows, sizes = constraints(state).C, constraints.sizes(state).C
@@ -114,7 +114,8 @@ def rank_at(
 ) -> Rank:
     """Return the rank of the constraint Jacobian at a consistent state.
 
-    The argument `uncertainty` is the error of the coordinates relative to the mechanism's extent.
+    The argument `uncertainty` is the error of the coordinates, relative to the characteristic length of
+    the mechanism.
     """
     unit = units_of_change(mechanism, state.posture)[1]
     C = comparable(constraints(state).C, constraints.sizes(state).C, unit, uncertainty)
@@ -122,9 +123,9 @@ def rank_at(
 
 
 def _automatic(constraints: CompiledConstraints, C: Array, least: float) -> tuple[int, ...]:
-    """Return the indices of independent equations, preferring programmed and fixed-base constraints.
+    """Return the indices of independent equations, with programmed and fixed-base constraints preferred.
 
-    Programmed constraints are preferred because their multipliers yield the efforts of the drives.
+    The multipliers of these constraints yield the efforts of the drives and the reactions of the base.
     """
     preferred = [*constraints.programmed, *constraints.base_rows]
     return independent_rows(C, [preferred, [k for k in range(len(C)) if k not in preferred]], least)

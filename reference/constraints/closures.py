@@ -2,13 +2,15 @@
 
 See Urbaś 2016, equations (6)–(12).
 
-Each condition is a scalar product u·v of two vectors that are linear in the transforms: u = Σ_b T_b
-ũ_b. The constant ũ_b is (e, 0) for an axis e, (r, 1) for a point r, and (−r, −1) for a subtracted
-point. The derivatives of a condition therefore follow from those of T by the product rule.
+Each condition is a scalar product u·v of two vectors that are linear in the body transforms T_b:
+u = Σ_b T_b ũ_b. The constant ũ_b is (e, 0) for an axis e, (r, 1) for a point r, and (−r, −1) for a
+subtracted point. The derivatives of a condition therefore follow from those of T_b by the product
+rule.
 
-Let body b rotate by δθ about the datum point and move by δp. T_b ũ then changes by δθ × (T_b ũ) +
-ũ_4 δp. The scalar ũ_4 is the last entry of ũ. In δ(u·v), the factor of δp is the force of the
-condition on body b, and the factor of δθ is the moment. Both belong to a unit multiplier.
+The datum is a reference point near the mechanism. If body b rotates by δθ about the datum and moves
+by δp, T_b ũ changes by δθ × (T_b ũ) + ũ_4 δp. The scalar ũ_4 is the last entry of ũ. A multiplier
+of 1 therefore exerts two loads on body b. The force is the factor of δp in δ(u·v), and the moment
+is the factor of δθ.
 """
 
 from __future__ import annotations
@@ -79,7 +81,7 @@ class Conditions:
     def wrenches(self, posture: Posture) -> Array:
         """Return the wrench of each condition on the ground and each body, shape (K, B, 6).
 
-        Each wrench is that of a unit multiplier: 1 N for a condition in metres, else 1 N·m. A wrench is a
+        Each wrench results from a unit multiplier: 1 N for a condition in metres, else 1 N·m. A wrench is a
         force followed by a moment, in world axes. Moments refer to the posture's datum, a reference point
         near the mechanism.
         """
@@ -129,7 +131,10 @@ def axis_vector(frame: JointFrame, i: int, slots: int) -> Array:
 
 
 def frame_pose(posture: Posture, frame: JointFrame) -> Array:
-    """Return the pose of a closure's frame relative to the datum point, shape (4, 4), m, world axes."""
+    """Return the pose of a closure's frame, shape (4, 4), m, in world axes.
+
+    The position is relative to the datum point, a reference point near the mechanism.
+    """
     own = np.eye(4)
     own[:3, :3], own[:3, 3] = frame.rotation, frame.place.position
     return np.asarray(posture.T[:, frame.place.body + 1] @ own)

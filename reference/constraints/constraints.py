@@ -43,7 +43,7 @@ class RowGroup(Protocol):
     order: int
 
     def rows(self, state: KinematicState) -> Rows:
-        """Return the constraint equations of the group at one state or at many."""
+        """Evaluate the constraint equations of the group at one state or at many."""
         ...
 
     def sizes(self, state: KinematicState) -> Sizes:
@@ -64,8 +64,9 @@ class ProgrammedGroup(RowGroup, Protocol):
     def slopes(self, state: KinematicState) -> Array:
         """Return the derivatives of the equations with respect to the quantities x, shape (rows, quantities).
 
-        Equations in velocities are differentiated with respect to ẋ, and those in accelerations with respect
-        to ẍ. The constraint Jacobian is the product of these derivatives with ∂x/∂q.
+        Equations in velocities are differentiated with respect to ẋ. Equations in accelerations are
+        differentiated with respect to ẍ. The constraint Jacobian is the product of these derivatives with
+        ∂x/∂q.
         """
         ...
 
@@ -119,15 +120,15 @@ class CompiledConstraints:
     def contact_wrenches(self, posture: Posture) -> Array:
         """Return the wrench of each knife edge and closure equation on all bodies, shape (rows, B, 6).
 
-        Each wrench is that of a unit multiplier: a force followed by a moment, in world axes. Moments refer
-        to the posture's datum, a reference point near the mechanism.
+        Each wrench results from a multiplier of 1: a force followed by a moment, in world axes. Moments
+        refer to the posture's datum, a reference point near the mechanism.
         """
         if posture.S.ndim > 2:
             return np.array([self.contact_wrenches(posture[k]) for k in range(len(posture.S))])
         return np.concatenate([self.edges.wrenches(posture), self.loops.wrenches(posture)])
 
     def __call__(self, state: KinematicState) -> Rows:
-        """Return all constraint equations at one state or at many."""
+        """Evaluate all constraint equations at one state or at many."""
         return stack([self._none, *(group.rows(state) for group in self._groups)], state.q.shape[:-1])
 
     @property
@@ -198,7 +199,7 @@ class _ExpressionRow:
         jet, rates = self.reading.jet(state), self.reading.accelerations
         by_rate = jet.gradient[..., jet.gradient.shape[-1] - len(rates) :]
         none = np.zeros_like(jet.value)
-        # Accelerations are evaluated for q̈ = 0, so the value is the part of Ψ without q̈.
+        # With q̈ = 0 in the expression, the value is the part of the equation that does not contain q̈.
         return _row(none, none, by_chain(by_rate, state.jacobian[..., rates, :]), -jet.value)
 
     def sizes(self, state: KinematicState) -> Sizes:
@@ -215,10 +216,10 @@ class _ExpressionRow:
 
     @property
     def _leading(self) -> tuple[Indices, slice]:
-        """Indices of the highest-order quantities of the equation, and their slice of the gradient.
+        """Indices of the highest-order quantities of the equation, and the slice of their derivatives.
 
         The quantities are positions x, velocities ẋ or accelerations ẍ, depending on the order of the
-        equation. The slice contains the derivatives of the equation with respect to these quantities.
+        equation. The slice selects the derivatives with respect to these quantities from the gradient.
         """
         used = (self.reading.positions, self.reading.velocities, self.reading.accelerations)
         first = 1 + sum(map(len, used[: self.order]))
@@ -234,10 +235,7 @@ def _row(Phi: Number, Phi_dot: Number, C: Array, gamma: Number) -> Rows:
 
 
 class _FollowingRow(RowGroup):
-    """Constraint equation q_k − y = 0 of a coordinate q_k that an input filter drives.
-
-    The output of the filter is y.
-    """
+    """Constraint equation q_k − y = 0 of a coordinate q_k that follows the output y of an input filter."""
 
     order = 0
 
@@ -265,8 +263,8 @@ class _FollowingRow(RowGroup):
 class KnifeEdges(RowGroup):
     """Knife-edge constraints Ψ = n·v = 0 of bodies with a no-slip direction.
 
-    n is a normal fixed to the body and v is the velocity of the contact point (Wojtyra and Frączek 2013,
-    equations (30), (31)).
+    The vector n is a normal fixed to the body, and v is the velocity of the contact point. See Wojtyra
+    and Frączek 2013, equations (30), (31).
     """
 
     order = 1
@@ -300,8 +298,8 @@ class KnifeEdges(RowGroup):
     def wrenches(self, posture: Posture) -> Array:
         """Return the wrench of each knife edge on all bodies, shape (rows, B, 6), for a unit multiplier.
 
-        The wrench is that of the unit normal force n at the contact point. The opposite force on the ground
-        is omitted.
+        The wrench results from the unit normal force n at the contact point. The opposite force on the
+        ground is omitted.
         """
         place, K = self._vectors.motion(posture).position, len(self.names)
         n, r = place[:, :K].T, place[:, K:].T
@@ -311,8 +309,6 @@ class KnifeEdges(RowGroup):
 
 
 class _Closures(RowGroup):
-    """Constraint equations of the cut joints that close kinematic loops."""
-
     order = 0
 
     def __init__(self, mechanism: Mechanism) -> None:

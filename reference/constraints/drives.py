@@ -12,7 +12,7 @@ from ...mechanism import Mechanism
 from .constraints import CompiledConstraints
 from .redundancy import Elimination, MinimumNorm, independent_rows, scaled
 
-# Largest admissible part of a programmed constraint, with a row of length 1, that the drives cannot realise.
+# A programmed constraint is realisable if the drives leave at most this residual of its unit row.
 # Singular values of the equations for the drives' efforts also count as zero up to this value.
 _LEFT = 1e-6
 
@@ -30,9 +30,10 @@ class AllJoints:
         self._contacts = constraints.contact_rows
 
     def contacts(self, C: Array, effort: Array, multipliers: Array) -> Array:
-        """Return the multipliers of knife edges and closures, shape (…, k, c).
+        """Return the multipliers of the k equations of knife edges and closures, shape (…, k, c).
 
-        The argument `multipliers`, shape (…, m, c), contains those of all m equations.
+        The argument `multipliers`, shape (…, m, c), contains the multipliers of all m equations. Each of
+        the c columns belongs to one right-hand side.
         """
         del C, effort
         return multipliers[..., self._contacts, :]
@@ -42,13 +43,12 @@ class Actuated:
     """Drives in some joints only, whose efforts τ follow from the inverse dynamics.
 
     The n equations are [C_otherᵀ B] [λ; τ] = M q̈ + h − Q. C_other is the Jacobian of knife edges,
-    closures and the fixed base. The description selects how redundant equations in it are treated. B
-    has one column of the identity matrix for each actuated coordinate.
+    closures and the fixed base. B has one column of the identity matrix for each actuated coordinate.
 
     Attributes
     ----------
     rows : tuple of int
-        Indices of the independent equations of C_other among all equations.
+        Indices of the independent rows of C_other among all constraint equations.
     """
 
     def __init__(
@@ -95,9 +95,10 @@ class Actuated:
         self._check(mechanism, constraints, C)
 
     def contacts(self, C: Array, effort: Array, multipliers: Array) -> Array:
-        """Return the multipliers of knife edges and closures, shape (…, k, c), by inverse dynamics.
+        """Return the multipliers of the k equations of knife edges and closures by inverse dynamics.
 
-        The argument `effort` is M q̈ + h − Q, shape (…, n, c).
+        The result has shape (…, k, c). Each of the c columns belongs to one column of the argument
+        `effort`, M q̈ + h − Q, shape (…, n, c).
         """
         if C.ndim > 2:
             parts = zip(C, effort, multipliers, strict=True)

@@ -43,7 +43,8 @@ class Target:
         """Return the target point w and its derivatives ẇ and ẅ at time t, each of shape (…, 3).
 
         Units are m, m/s and m/s²; times are in s. The argument `since` is the beginning of the current time
-        segment. It selects the phase of each leg: acceleration, constant velocity or braking.
+        segment. At that time, each leg accelerates, moves with constant velocity, or brakes. This phase is
+        kept for the whole segment.
         """
         w, w_dot, w_ddot = np.moveaxis(self.steps(t, since) @ self._ways, -2, 0)
         return self._waypoints[0] + w, w_dot, w_ddot
@@ -59,8 +60,9 @@ class Target:
     def _trapezoid(self, t: Number, since: float, begin: float, duration: float) -> Steps:
         """Return the transition from 0 to 1 during a leg of a path, with two time derivatives.
 
-        The velocity profile is a trapezoid. The phase of the profile depends only on the beginning of the
-        time segment. A trial step beyond a switching time therefore continues with the same acceleration.
+        The velocity profile is a trapezoid. The leg accelerates, moves with constant velocity, or brakes
+        for the whole time segment. A trial step beyond a switching time therefore keeps the same
+        acceleration.
         """
         r, phase = self._ramp, sum(time <= since for time in self._switches(begin, duration))
         x, top = (t - begin) / duration, 1.0 / (1.0 - r)
@@ -79,7 +81,7 @@ class Target:
         return begin, begin + self._ramp * duration, begin + (1.0 - self._ramp) * duration, begin + duration
 
     def stops(self) -> Iterator[float]:
-        """Yield the times at which the acceleration of the target or its derivative jumps, s."""
+        """Yield the times at which the acceleration or the jerk of the target jumps, s."""
         return (time for leg in self._legs for time in self._switches(*leg))
 
     @property
@@ -112,8 +114,8 @@ def _quintic(t: Number, since: float, begin: float, duration: float) -> Steps:
 class PathRows:
     """Position constraints of a path: selected components of R_Pᵀ(r_E − o_P) − w(t) = 0.
 
-    R_P and o_P are the axes and origin of the path's frame, r_E is the position of the guided point, and
-    w(t) is the target point in the path's frame.
+    R_P contains the axes of the path's frame, and o_P is its origin. The guided point has the position
+    r_E. The target point w(t) is given in the path's frame.
     """
 
     order = 0
@@ -153,7 +155,7 @@ class PathRows:
         return slopes
 
     def stops(self) -> Iterator[float]:
-        """Return the times at which the target's acceleration or its derivative jumps, s."""
+        """Return the times at which the acceleration or the jerk of the target jumps, s."""
         return self._target.stops()
 
     def _prescribed(self, state: KinematicState) -> list[Array]:
@@ -190,7 +192,10 @@ class Orientation:
 
 
 def _product(a: tuple[Array, Array, Array], b: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
-    """Return the product of two matrices with its first and second derivatives."""
+    """Return a product of two matrices with its first and second time derivatives.
+
+    Each argument contains a matrix with its first and second time derivatives.
+    """
     return a[0] @ b[0], a[1] @ b[0] + a[0] @ b[1], a[2] @ b[0] + 2.0 * a[1] @ b[1] + a[0] @ b[2]
 
 
@@ -211,7 +216,7 @@ class OrientationRows:
         self._text = f"the axes of {path.point} are rotated by 180° against the orientation of path {name}"
 
     def rows(self, state: KinematicState) -> Rows:
-        """Return the orientation constraints in a state; many states are evaluated one by one."""
+        """Evaluate the orientation constraints at one state, or at many states one by one."""
         if state.is_many:
             return of_each([self.rows(one) for one in state.each()])
         used = self._used
@@ -245,7 +250,7 @@ class OrientationRows:
         return slopes
 
     def stops(self) -> Iterator[float]:
-        """Return the times at which the target's acceleration or its derivative jumps, s."""
+        """Return the times at which the acceleration or the jerk of the target jumps, s."""
         return self._target.stops()
 
     def _sum(self, Q: Array, t: float) -> float:

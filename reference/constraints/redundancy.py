@@ -1,9 +1,10 @@
 """Redundant constraint equations: rank, groups of dependent equations, independent combinations.
 
-The methods follow Wojtyra and Frączek 2013, sections 2.1 and 3.1. Rows and columns of a constraint Jacobian mix
-metres and radians. They are therefore scaled before the rank is computed: coordinates by the mechanism's
-extent, and rows to unit length. A row counts as zero if it is small relative to the terms that add up to it.
-This criterion depends neither on other rows nor on the position and size of the mechanism.
+The methods follow Wojtyra and Frączek 2013, sections 2.1 and 3.1. Rows and columns of a constraint
+Jacobian mix metres and radians. Before the rank is computed, coordinates are therefore scaled by
+the mechanism's characteristic length, and rows are scaled to unit length. A row counts as zero if
+its length is small relative to the terms that add up to the row. This criterion depends neither on
+other rows nor on the position and size of the mechanism.
 
 The rank refers to states on the constraint manifold. Slightly off the manifold, dependent rows are
 no longer exactly dependent.
@@ -21,12 +22,12 @@ from ...core.trajectory import Array
 
 # Largest singular value of C that counts as zero, relative to the largest one, for rows of length 1.
 TOLERANCE = 1e-8
-# If a row is shorter than this fraction of its terms, it counts as zero: descriptions often have eight digits.
+# A row shorter than this fraction of its terms counts as zero; input data often have only eight digits.
 _ZERO = 1e-7
 # If a row is shorter than this fraction of its terms, scaling it to length 1 would amplify rounding errors.
 _SHORT = 1e-6
 _ROUNDING = 1e-12  # Largest length of a row that is pure rounding error, relative to the longest row.
-_INVOLVED = 1e-6  # Smallest coefficient in a linear combination that counts as a dependence on the row.
+_INVOLVED = 1e-6  # A row belongs to a linear combination if its coefficient is larger than this.
 
 
 @dataclass(frozen=True)
@@ -53,12 +54,12 @@ class Rank:
 
 
 def scaled(C: Array) -> Array:
-    """Return the matrix C, shape (m, n), with rows of length 1; rows of zeros remain zero."""
+    """Return the matrix C, shape (m, n), with each row divided by its length; zero rows remain zero."""
     return C / _lengths(C)[:, None]
 
 
 def without_rounding(C: Array, sizes: Array, unit: Array) -> Array:
-    """Return C, shape (m, n), with exact zeros in rows that are pure rounding errors.
+    """Return C, shape (m, n), with zero rows in place of rows that are pure rounding errors.
 
     The parameters are those of `comparable`.
     """
@@ -69,9 +70,9 @@ def without_rounding(C: Array, sizes: Array, unit: Array) -> Array:
 def comparable(C: Array, sizes: Array, unit: Array, uncertainty: float = 0.0) -> Array:
     """Return the Jacobian C with scaled columns and rows, for the computation of its rank.
 
-    Columns are multiplied by the scales of the coordinates. Rows are scaled to length 1, except that
-    rows which count as zero become exact zeros. Very short rows remain shorter than 1, so that their
-    rounding errors are not amplified.
+    Columns are multiplied by the scales of the coordinates. Each row is divided by its length, so that
+    it has length 1. Rows that count as zero are set to zero. Very short rows remain shorter than 1, so
+    that their rounding errors are not amplified.
 
     Parameters
     ----------
@@ -82,7 +83,7 @@ def comparable(C: Array, sizes: Array, unit: Array, uncertainty: float = 0.0) ->
     unit : ndarray, shape (n,)
         Scale of each coordinate: the change that is equivalent to 1 m, in rad or m.
     uncertainty : float
-        Error of the coordinates, relative to the mechanism's extent.
+        Error of the coordinates, relative to the characteristic length of the mechanism.
     """
     own, made_of = (np.linalg.norm(part * unit, axis=1) for part in (C, sizes))
     counts = own > max(_ZERO, uncertainty) * made_of
@@ -141,11 +142,11 @@ def _extending(C: Array, candidates: list[int], chosen: list[int], least: float)
 
 
 def redundant_groups(C: Array, independent: Sequence[int]) -> tuple[tuple[int, ...], ...]:
-    """Return the groups of mutually dependent rows of C, shape (m, n); a zero row is its own group.
+    """Return the groups of mutually dependent rows of C, shape (m, n); a zero row forms its own group.
 
-    Each redundant row is a linear combination of independent rows. Combinations that share a row
-    belong to one group. The groups do not depend on the choice of independent rows: they are the
-    connected components of a matroid.
+    Each redundant row is a linear combination of independent rows. Combinations with a common row
+    belong to one group. The groups do not depend on the choice of independent rows, because they are
+    the connected components of a matroid.
     """
     kept = list(independent)
     groups: list[set[int]] = []
@@ -176,8 +177,8 @@ class Elimination:
     def __call__(self, C: Array) -> Array:
         """Return the selection matrix E, shape (r, m), for a constraint Jacobian C.
 
-        E C contains the selected equations. If λ' are their multipliers, those of all equations are
-        λ = Eᵀ λ'.
+        E C contains the selected equations. If λ' are the multipliers of the selected equations, the
+        multipliers of all equations are λ = Eᵀ λ'.
         """
         del C
         return self._picked
@@ -186,9 +187,9 @@ class Elimination:
 class MinimumNorm:
     """Combination of all constraint equations into r independent ones, with minimum-norm multipliers.
 
-    The multipliers are λ = Eᵀ λ' with the combination matrix E and the multipliers λ' of the r combined
-    equations. Multipliers without an effect form the null space of Cᵀ. The vector λ of minimum norm has
-    no component in this space.
+    If λ' are the multipliers of the r combined equations, λ = Eᵀ λ' with the combination matrix E.
+    Multipliers without an effect form the null space of Cᵀ. The vector λ of minimum norm has no
+    component in this space.
 
     Parameters
     ----------

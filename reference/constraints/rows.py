@@ -52,7 +52,7 @@ class Sizes:
 
 
 def stack(parts: Sequence[Rows], many: tuple[int, ...] = ()) -> Rows:
-    """Return the constraint equations of all parts as one record.
+    """Combine the constraint equations of several groups into one record.
 
     The argument `many` is the shape of the leading axes for many states; it is empty for one state.
     """
@@ -66,7 +66,7 @@ def stack(parts: Sequence[Rows], many: tuple[int, ...] = ()) -> Rows:
 
 
 def of_each(rows: Sequence[Rows]) -> Rows:
-    """Return the constraint equations of many states from those of single states."""
+    """Combine the constraint equations of single states into one record for many states."""
     names = ("Phi", "Phi_dot", "C", "gamma")
     return Rows(*(np.array([getattr(part, name) for part in rows]) for name in names))
 

@@ -1,1 +1,1 @@
-"""Force elements in numbers: generalised forces, joint friction and joint reactions."""
+"""Force elements of the reference solver: generalised forces, joint friction and joint reactions."""

@@ -84,9 +84,10 @@ class AppliedForces(ForceElements):
         return tuple(self._mark(force) for force, *_ in self._forces)
 
     def acting(self, state: KinematicState) -> Array:
-        """Return the vector of each applied force in world axes, shape (arrows, 3), N.
+        """Return the vector of each applied force in world axes, shape (arrows, 3), N or N·m.
 
-        The vector of an effort lies along the axis of its coordinate; for a rotation it is a moment, N·m.
+        The vector of an effort has the direction of the coordinate's axis. It is a moment if the coordinate
+        is an angle.
         """
         return np.array(
             [_values(force, components, state) * _direction(force, state) for force, components, _ in self._forces]

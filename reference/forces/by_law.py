@@ -34,7 +34,6 @@ class _Part:
     energy: CompiledExpression | None
 
     def readings(self) -> Iterator[CompiledExpression]:
-        """Yield all compiled expressions of a force element, apart from its energy."""
         yield from self.observed.values()
         yield from (effort for _, effort in self.efforts)
         yield from (component for _, force in self.forces for component in force)
@@ -66,9 +65,9 @@ class LawForces(ForceElements):
         )
 
     def forces(self) -> dict[str, Callable[[KinematicState], float]]:
-        """Return the quantities of the force elements that expressions can refer to, by name.
+        """Return functions of the state for the quantities of force elements, such as `motor.force`, by name.
 
-        Each quantity, such as `motor.force`, is a function of the state.
+        Expressions of the description can refer to these quantities.
         """
         return {name: reading.number for part in self._parts for name, reading in part.observed.items()}
 
@@ -84,7 +83,8 @@ class LawForces(ForceElements):
     def reaction(self, state: KinematicState) -> ForceContribution:
         """Return the generalised forces of all elements.
 
-        The elastic part is the negative gradient of the stored energy; the applied part is the rest.
+        The elastic part is the negative gradient of the stored energy. All other forces are the applied
+        part.
         """
         total, elastic, energy = np.zeros_like(state.q), np.zeros_like(state.q), np.zeros(state.q.shape[:-1])
         for part in self._parts:
@@ -113,9 +113,7 @@ class LawForces(ForceElements):
         yield from (ForceArrow(table, name, "force", places[column]) for column, _ in part.forces)
 
     def acting(self, state: KinematicState) -> Array:
-        """Return the vector of each arrow in world axes, shape (arrows, 3): a force, N, or a moment,
-        N·m.
-        """
+        """Return the vector of each arrow in world axes, shape (arrows, 3): force in N or moment in N·m."""
         found = [
             vector
             for part in self._parts
@@ -139,12 +137,10 @@ class LawForces(ForceElements):
 
 
 def _vector(force: tuple[CompiledExpression, ...], state: KinematicState) -> Array:
-    """Return the force vector of three component expressions, shape (…, 3), N."""
     return np.stack([np.broadcast_to(part.number(state), state.q.shape[:-1]) for part in force], axis=-1)
 
 
 def _gradient(energy: CompiledExpression, state: KinematicState) -> Array:
-    """Return the derivative of a stored energy with respect to the coordinates, shape (…, n)."""
     slopes = energy.jet(state).gradient[..., 1 : 1 + len(energy.positions)]
     return by_chain(slopes, state.jacobian[..., energy.positions, :])
 

@@ -30,7 +30,6 @@ class _Touch:
 
     @property
     def overlap(self) -> Overlap:
-        """Overlap of the contact point with the contact plane."""
         name = self.contact.name
         return Overlap(name, f"contact {name}", self.depth, self.held, ("touches", "is clear"))
 
@@ -40,11 +39,10 @@ class _Touch:
         return (state.places.position[..., self.column] + way) @ self.contact.normal
 
     def depth(self, state: KinematicState) -> Number:
-        """Return the penetration depth of the contact point below its plane, m."""
         return -self.gap(state)
 
     def held(self, state: KinematicState) -> Number:
-        """Return the spring and damper force as if the contact could also pull, N."""
+        """Return the force of spring and damper, N; it is negative if they would pull."""
         opening = state.places.velocity[..., self.column] @ self.contact.normal
         return self.law.force(self.depth(state), -opening)
 
@@ -159,7 +157,7 @@ def places(mechanism: Mechanism) -> list[Place]:
 
 
 def lengths(mechanism: Mechanism, first: int) -> Iterator[Height]:
-    """Yield the gap of each contact as a length that expressions can refer to."""
+    """Yield the gap of each contact for use in expressions."""
     for k, contact in enumerate(mechanism.contacts):
         name, slot = f"{contact.name}.gap", contact.place.body + 1
         origin = np.asarray(contact.origin, dtype=float)

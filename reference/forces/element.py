@@ -20,8 +20,8 @@ Input: TypeAlias = Callable[[float], float] | float | PiecewiseLinear
 def input_value(given: Input, t: float, since: float | None = None) -> float:
     """Return the value of an FMU input at time t, s.
 
-    An input from a table is evaluated on the linear piece that is active after time `since`, s, the
-    beginning of the current time segment.
+    The argument `since`, s, is the beginning of the current time segment. If the input is a table, its
+    linear piece after this time is used, even for times t beyond the piece.
     """
     if isinstance(given, PiecewiseLinear):
         return given.at(t, t if since is None else since)
@@ -47,7 +47,7 @@ class ForceContribution:
     energy : float or ndarray
         Energy that is stored in the springs, J.
     driven : float or ndarray
-        Power that the springs receive from the drives of their rest lengths, W.
+        Power that is supplied to the springs by driven changes of their rest lengths, W.
     """
 
     elastic: Array | float = 0.0
@@ -71,7 +71,7 @@ class ElementContext:
         Index of the first point of this kind of element among all points whose motion is computed. The
         named points of the mechanism precede the points of force elements.
     inputs : mapping of str to input
-        Values of the FMU inputs by their symbols; an input without an entry is zero.
+        Values of the FMU inputs by their symbols; missing inputs are zero.
     """
 
     mechanism: Mechanism
@@ -122,7 +122,7 @@ class ForceElements:
         Compiled expressions of the elements.
     takes_many : bool
         Whether `reaction` accepts many states along a leading axis. If the states differ in a switching
-        condition, `reaction` may raise NotVectorisable. It is then called for each state.
+        condition, `reaction` may raise NotVectorisable. The states are then evaluated one by one.
     """
 
     readings: tuple[CompiledExpression, ...] = ()
@@ -143,7 +143,7 @@ class ForceElements:
         return 0.0
 
     def relations(self) -> list[Relation]:
-        """Return the switching conditions of the elements, apart from those of their expressions."""
+        """Return the switching conditions of the elements, without the conditions in their expressions."""
         return []
 
     def forces(self) -> dict[str, Callable[[KinematicState], float]]:

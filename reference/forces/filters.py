@@ -27,8 +27,8 @@ class Filters:
     mechanism : Mechanism
         Mechanism with the filters.
     start : ndarray, shape (n,), or None
-        Initial coordinates, rad or m, from which driven joints start. Without them, driven joints start
-        at the currently evaluated state.
+        Initial coordinates of driven joints, rad or m. With None, the coordinates of the currently
+        evaluated state are used.
     inputs : mapping of str to input
         Commands by name. A filter without a command keeps its initial value.
     """
@@ -62,14 +62,12 @@ class Filters:
     def begins(self, q: Array) -> list[float]:
         """Return the initial output value of each filter, rad or m.
 
-        The coordinates q, shape (n,), are used if the filters have no initial coordinates of their own.
+        The coordinates q, shape (n,), are used only if the filters were created without initial
+        coordinates.
         """
         return [float(begin) for begin in self._begins(q)]
 
     def _begins(self, q: Array) -> Array:
-        """Return the initial output values of the filters, shape (…, k), for coordinates q of shape
-        (…, n).
-        """
         held = q if self._start is None else self._start
         found = np.zeros((*held.shape[:-1], len(self._filters)))
         for i, (f, begin) in enumerate(zip(self._filters, self._begin, strict=True)):

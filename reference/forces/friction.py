@@ -1,10 +1,10 @@
 """Joint friction with bristle deflections as state variables; normal forces are joint reactions.
 
-The equations are (19) to (22) of Jarzębowska et al. 2023. The friction effort is τ = μ·arm·f_n with the
-friction coefficient μ, the friction radius `arm` and the normal force f_n. The normal force follows from the
-joint reaction. The reaction depends on the accelerations, and the accelerations depend on the friction efforts.
-Both dependencies are affine. Elimination of the accelerations therefore leaves one system of equations, whose
-unknowns are the friction efforts.
+The equations are (19) to (22) of Jarzębowska et al. 2023. The friction effort is τ = μ·arm·f_n. The
+factors are the friction coefficient μ, the friction radius `arm` and the normal force f_n, which
+follows from the joint reaction. The reaction is affine in the accelerations, and the accelerations
+are affine in the friction efforts. The elimination of the accelerations therefore yields one system
+of equations with the friction efforts as unknowns.
 """
 
 from __future__ import annotations
@@ -181,8 +181,8 @@ def friction_efforts(mechanism: Mechanism, run: Trajectory) -> dict[str, Array]:
     """Return the friction efforts against the motion over a run, N·m or N, shape (N,) each.
 
     The keys are the symbols of the coordinates. The efforts follow from the signals `<coordinate>_dot`
-    and `<coordinate>_z` of the run and from the normal force: the value of the description or the signal
-    `<link>_load_normal`. Coordinates without these signals are omitted.
+    and `<coordinate>_z` of the run and from the normal force. The normal force is given by the
+    description or by the signal `<link>_load_normal`. Coordinates without these signals are omitted.
     """
     found = {}
     for coordinate in mechanism.coordinates:

@@ -1,8 +1,8 @@
 """Generalised forces of all force elements, and their potential energy.
 
-The generalised forces are Q = −∂E_p/∂q − ∂R/∂q̇ + f_ext with the potential energy E_p, the Rayleigh
-dissipation function R and the applied forces f_ext. See Jarzębowska et al. 2020, equations
-(14)–(16), and Urbaś 2016, equations (13) and (14).
+The generalised forces are Q = −∂E_p/∂q − ∂R/∂q̇ + f_ext. The terms contain the potential energy
+E_p, the Rayleigh dissipation function R and the applied forces f_ext. See Jarzębowska et al. 2020,
+equations (14)–(16), and Urbaś 2016, equations (13) and (14).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class GeneralisedForces:
     applied : ndarray
         All other forces.
     driven : float or ndarray
-        Power that the springs receive from the drives of their rest lengths, W.
+        Power that is supplied to the springs by driven changes of their rest lengths, W.
     """
 
     gravity: Array
@@ -94,7 +94,7 @@ class ForceModel:
     first : int
         Index of the first point from `force_places` among all points whose motion is computed.
     inputs : mapping of str to input, optional
-        Values of the FMU inputs by their symbols; an input without an entry is zero.
+        Values of the FMU inputs by their symbols; missing inputs are zero.
 
     Attributes
     ----------
@@ -123,9 +123,7 @@ class ForceModel:
         return [time for element in self._elements for time in element.stops()]
 
     def relations(self) -> list[Relation]:
-        """Return the switching conditions of all force elements, apart from those of their
-        expressions.
-        """
+        """Return the switching conditions of all force elements, without the conditions in their expressions."""
         return [relation for element in self._elements for relation in element.relations()]
 
     def signals(self, state: KinematicState) -> dict[str, float]:

@@ -2,9 +2,9 @@
 
 The acceleration of a body requires the force ∫ r̈ dm and the moment ∫ r × r̈ dm. Let H be the
 body's pseudo-inertia, T its transform and r a homogeneous position vector. Then the matrix P = T̈ H
-Tᵀ = ∫ r̈ rᵀ dm contains the force in its last column and the moment in its skew part. The matrix is
-linear in T̈ = Σ T_i q̈_i + Σ T_mn q̇_m q̇_n. Indices of T denote partial derivatives with respect
-to coordinates.
+Tᵀ = ∫ r̈ rᵀ dm contains the force in its last column and the moment in its skew part. The matrix P
+is linear in T̈ = Σ_i T_i q̈_i + Σ_mn T_mn q̇_m q̇_n. Indices of T denote partial derivatives with
+respect to coordinates.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def all_links(mechanism: Mechanism) -> tuple[str, ...]:
 def _subtree(mechanism: Mechanism, root: int) -> list[float]:
     """Return 1 for body `root` and all its descendants, and 0 for all other bodies.
 
-    The first entry is that of the ground.
+    The first value belongs to the ground.
     """
     carried = [False] * len(mechanism.bodies)
     for b, body in enumerate(mechanism.bodies):
@@ -170,10 +170,6 @@ def _rate_of_momentum(T_ddot: Array, HT: Array) -> Array:
 
 
 def _combined(loads: Array, factors: Array) -> Array:
-    """Return linear combinations of joint reactions, shape (…, J, 6, c), for c sets of factors.
-
-    The combinations are Σ_i loads[…, i, :, :] factors[…, i, c].
-    """
     *many, count, J, _ = loads.shape
     flat = loads.reshape(*many, count, J * 6).swapaxes(-2, -1)
     return np.asarray((flat @ factors).reshape(*many, J, 6, factors.shape[-1]))
@@ -192,8 +188,8 @@ def closure_wrench(posture: Posture, closure: LoopClosure, wrenches: Array) -> A
     """Return the force and moment of a closure on the body that carries its frame b, shape (6,).
 
     Units are N and N·m. The moment refers to the origin of frame b; all components are in world axes.
-    The argument `wrenches`, shape (rows, B, 6), contains the wrenches of the closure's constraint
-    equations on the ground and all bodies.
+    The argument `wrenches`, shape (rows, B, 6), contains the wrench of each constraint equation of the
+    closure on the ground and all bodies.
     """
     total = wrenches[:, closure.b.place.body + 1].sum(axis=0)
     total[3:] -= np.cross(frame_pose(posture, closure.b)[:3, 3], total[:3])

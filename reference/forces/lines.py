@@ -29,9 +29,9 @@ class _Span:
     length, rate : float or ndarray
         Length, m, and its time derivative, m/s.
     direction : ndarray, shape (…, 3)
-        Unit vector from a to b.
+        Unit vector from end a to end b.
     jacobian : ndarray, shape (…, n)
-        Derivatives of the length by the coordinates.
+        Derivatives of the length with respect to the coordinates.
     """
 
     length: Number
@@ -51,7 +51,7 @@ class _Tension:
     energy : float or ndarray
         Energy of the spring, J.
     driven : float or ndarray
-        Power that the spring receives from the drive of its rest length, W.
+        Power that is supplied to the spring by driven changes of its rest length, W.
     stretch : float or ndarray
         Length beyond the rest length, m.
     """
@@ -70,7 +70,7 @@ class _Tension:
 
 
 class _Law:
-    """Force law of a two-point force element, without the condition that a rope cannot push."""
+    """Force law of a two-point force element; a slack rope is treated elsewhere."""
 
     def __init__(self, line: TwoPointForce, given: ElementContext) -> None:
         self._line, self._input = line, given.inputs.get(line.name, 0.0)
@@ -91,9 +91,6 @@ class _Law:
         return self._spring(span, at_rest.value, at_rest.rate)
 
     def _spring(self, span: _Span, rest: Number, rest_rate: Number) -> _Tension:
-        """Return the tension of spring and damper for a rest length, m, and its rate of change,
-        m/s.
-        """
         stiffness, damping = float(self._line.stiffness or 0.0), float(self._line.damping or 0.0)
         stretch = span.length - rest
         elastic, applied = stiffness * stretch, -damping * rest_rate
@@ -126,7 +123,7 @@ class Lines(ForceElements):
     def _tight(self, i: int) -> list[Relation]:
         """Return the conditions under which a rope is taut.
 
-        A rope with a spring is slack if it is shorter than its rest length.
+        A rope with a spring is slack if its length is smaller than its rest length.
         """
         line, label, tight = self._lines[i], self._laws[i].label, ("is taut", "is slack")
         pulls = Relation(line.name, label, lambda state: self._free(i, state).total, tight)
@@ -223,7 +220,7 @@ def places(mechanism: Mechanism) -> list[Place]:
 
 
 def lengths(mechanism: Mechanism, first: int) -> Iterator[Distance]:
-    """Yield the length of each two-point force element as a length that expressions can refer to."""
+    """Yield the length of each two-point force element for use in expressions."""
     for k, line in enumerate(mechanism.lines):
         columns, slots = (first + 2 * k, first + 2 * k + 1), (line.a.body + 1, line.b.body + 1)
         yield Distance(f"{line.name}.length", f"{line.name}.rate", columns, slots)

@@ -16,8 +16,8 @@ from .element import ElementContext, ForceArrow, ForceContribution, ForceElement
 class ReplacementJoints(ForceElements):
     """Closures that are modelled by springs and dampers between their frames.
 
-    Deformations d cause the forces −(C d + B ḋ) with stiffness C and damping B, and the generalised
-    forces Q = −(∂d/∂q)ᵀ(C d + B ḋ) (Urbaś 2016, equation (13)).
+    Deformations d cause the forces −(C d + B ḋ) with stiffness C and damping B. The generalised forces
+    are Q = −(∂d/∂q)ᵀ(C d + B ḋ) (Urbaś 2016, equation (13)).
     """
 
     takes_many = True

@@ -28,15 +28,13 @@ class _Stop:
 
     @property
     def overlap(self) -> Overlap:
-        """Overlap of the coordinate with its end stop."""
         return Overlap(self.key, f"stop {self.key}", self.depth, self.held, ("is met", "is left"))
 
     def depth(self, state: KinematicState) -> Number:
-        """Return the distance of the coordinate beyond its end stop, rad or m."""
         return self.way * (self.at - state.q[..., self.k])
 
     def held(self, state: KinematicState) -> Number:
-        """Return the effort of spring and damper as if the end stop could also pull, N·m or N."""
+        """Return the effort of spring and damper, N·m or N; it is negative if they would pull."""
         return self.law.force(self.depth(state), -self.way * state.qd[..., self.k])
 
 

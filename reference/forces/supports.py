@@ -94,13 +94,11 @@ class Supports(ForceElements):
         return found
 
     def _overlap(self, k: int) -> Overlap:
-        """Return the overlap of a unilateral support with the ground."""
         name = self._supports[k].name
         pressing = self._margin_of(k, _pressing)
         return Overlap(name, f"support {name}", partial(self._depth, k), pressing, ("touches", "lifts"))
 
     def _depth(self, k: int, state: KinematicState) -> Number:
-        """Return the depth of a support below the ground, m."""
         return -self._deflection(state)[0][..., 2, k]
 
     def forces(self) -> dict[str, Callable[[KinematicState], float]]:
@@ -174,7 +172,7 @@ class Supports(ForceElements):
 
 
 def _pressing(free: Array) -> Number:
-    """Return the vertical force of a support as if it were bilateral, N.
+    """Return the vertical force of spring and damper on the ground, N, negative if the support would pull.
 
     The argument `free` contains the spring and damper forces of the support on the ground, shape (2, …,
     3).
@@ -211,7 +209,7 @@ def places(mechanism: Mechanism) -> list[Place]:
 
 
 def lengths(mechanism: Mechanism, first: int) -> Iterator[Height | LinearHeight]:
-    """Yield the gap of each unilateral support as a length that expressions can refer to."""
+    """Yield the gap of each unilateral support for use in expressions."""
     base, n = mechanism.chain.base, mechanism.n
     for k, support in enumerate(mechanism.supports):
         position = np.asarray(support.position, dtype=float)

@@ -44,7 +44,7 @@ class NumericPressingLaw:
         return self.stiffness * np.sign(depth) * np.abs(depth) ** self.exponent
 
     def force(self, depth: Number, rate: Number) -> Number:
-        """Return the force of spring and damper as if the element could also pull, N."""
+        """Return the force of spring and damper, N; it is negative if they would pull."""
         return self.elastic(depth) * (1.0 + self.loss * rate) + self.damping * rate
 
     def energy(self, depth: Number) -> Number:
@@ -74,7 +74,7 @@ class Overlap:
     depth : callable
         Depth of the overlap in a state, m or rad.
     held : callable
-        Force as if the element could also pull, in a state, N or N·m.
+        Force of spring and damper in a state, N or N·m; it is negative if they would pull.
     words : tuple of str
         Descriptions of the events at which the overlap begins and ends.
     """

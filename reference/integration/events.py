@@ -74,9 +74,7 @@ class Events:
     def first(
         self, segment: Segment, before: float, after: float, interpolant: Callable[[], Interpolant]
     ) -> float | None:
-        """Return the time of the first state event in a step from `before` to `after`, s, or None
-        without an event.
-        """
+        """Return the time of the first state event between `before` and `after`, s, or None without an event."""
         if not self._relations:
             return None
         at = interpolant()
@@ -142,13 +140,12 @@ class Events:
     def _distances(self, times: Array, states: Array, segment: Segment) -> Array:
         """Return the signed event indicators of all conditions, shape (N, m), for states of shape (N, size).
 
-        An indicator is positive while its condition keeps the truth value of the segment.
+        An indicator is positive while its condition has the truth value that the segment prescribes.
         """
         state, _ = self._motion.moment(times, states, segment)
         return np.stack([self._signed(relation, state) for relation in self._relations], axis=-1)
 
     def _distance(self, k: int, segment: Segment, at: Interpolant, t: float) -> float:
-        """Return the signed event indicator of condition k at a time in a step, s."""
         return float(self._signed(self._relations[k], self._motion.moment(t, at(t), segment)[0]))
 
     def _signed(self, relation: Relation, state: KinematicState) -> Number:
@@ -156,7 +153,10 @@ class Events:
         return margin if state.segment.sides[relation.key] else -margin
 
     def _located(self, k: int, segment: Segment, span: tuple[float, float], at: Interpolant) -> float:
-        """Return the first time in a span, s, at which condition k has changed, up to rounding."""
+        """Return the first time in a span, s, at which condition k has changed.
+
+        The error is as small as rounding errors permit.
+        """
         before, after = span
         distance = partial(self._distance, k, segment, at)
         if before == after or distance(before) < 0.0:

@@ -38,10 +38,14 @@ def instants(before: float, after: float, count: int) -> Array:
 
 
 def is_resolved(distances: Array, greatest: Array) -> bool:
-    """Whether a polynomial through samples of event indicators represents the indicators between the samples.
+    """Whether samples of event indicators are dense enough that a polynomial represents the indicators.
 
-    The samples, at the times of `instants`, have shape (N, m) for m indicators. The greatest
-    magnitudes of the indicators so far in the run have shape (m,).
+    Parameters
+    ----------
+    distances : ndarray, shape (N, m)
+        Samples of m event indicators at the times that `instants` returns.
+    greatest : ndarray, shape (m,)
+        Largest magnitude of each indicator in the run so far.
     """
     known = distances[:, np.isfinite(distances).all(axis=0)]
     last = np.abs(dct(known, type=1, axis=0)[-_LAST:]).max(axis=0) / (len(known) - 1)
@@ -53,8 +57,8 @@ def is_resolved(distances: Array, greatest: Array) -> bool:
 def suspected(times: Array, distances: Array) -> list[tuple[int, int]]:
     """Return the pairs (i, k) for which event indicator k can vanish near sample i, in the order of time.
 
-    The indicator is nonnegative at the sample and at both of its neighbours. Times have shape (N,),
-    s, and indicators have shape (N, m).
+    The pairs are limited to indicators that are nonnegative at sample i and at both neighbouring
+    samples. Times have shape (N,), s, and indicators have shape (N, m).
     """
     t, d = (times[:-2, None], times[1:-1, None], times[2:, None]), (distances[:-2], distances[1:-1], distances[2:])
     with np.errstate(all="ignore"):  # The vertex is nan for straight lines and undefined indicators.

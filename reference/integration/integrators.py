@@ -23,7 +23,7 @@ METHODS = ("RK4", *_ADAPTIVE)
 _FINEST = 1e-13
 # Ratio of absolute to relative tolerance, in rad, m, rad/s or m/s; small because elastic angles are small.
 _ABSOLUTE = 1e-3
-_WHOLE = 1e-6  # If the rest of an interval is a smaller fraction of a step than this, it gets no step of its own.
+_WHOLE = 1e-6  # A remainder below this fraction of a step gets no step of its own; the other steps become longer.
 
 
 class Stalled(SolveError):
@@ -47,14 +47,14 @@ class Integrator:
     method : str
         One of METHODS.
     tolerance : float
-        Relative tolerance. The absolute tolerance is a thousandth of it, in rad, m, rad/s or m/s,
-        because elastic angles are small.
+        Relative tolerance. The absolute tolerance is a thousandth of this number in rad, m, rad/s or
+        m/s. It is so small because elastic angles are small.
     step : float
         Step length of the method RK4, s.
     longest : float
-        Longest step of the methods of SciPy, s. Without this limit, steps on a smooth motion would grow
-        to the stability limit of the constraint stabilisation, where small signals are inaccurate. The
-        method Radau IIA needs no limit, because it damps stiff components.
+        Longest step of the methods of SciPy, s. On a smooth motion, longer steps would reach the
+        stability limit of the constraint stabilisation and make small signals inaccurate. The method
+        Radau IIA needs no limit, because it damps stiff components.
     """
 
     method: str
@@ -80,9 +80,9 @@ class Integrator:
         y : ndarray, shape (k,)
             Initial state.
         record : callable
-            Function that is called after each step with the beginning and end of the step, s, the state at
-            its end, and the interpolant. It can return a time within the step at which the integration
-            ends.
+            Function that is called after each step. The arguments are the beginning and the end of the
+            step, s, the state at the end, and the interpolant. If the function returns a time within the
+            step, the integration ends at this time.
         pace : Pace
             Longest admissible step as a function of time.
 

@@ -1,12 +1,10 @@
 """One long step across a singular configuration, where integrators can lose the motion's branch.
 
-At the singular configuration the constraint Jacobian loses rank. Accelerations near it are small
-differences divided by the smallest singular value of the Jacobian. On the branch of the motion, the
-accelerations have a finite limit. Any error of the positions diverts the solution to another
-branch. The smaller the error, the shorter is the time in which this happens. An integrator with
-error control takes short steps there, and leaves the branch if its tolerance is tight. An explicit
-step of normal length continues the motion along its tangent, because the stages keep away from the
-singular time.
+The constraint Jacobian loses rank at the singular configuration, and several branches of the motion
+meet there. Close to this configuration, small position errors divert the solution to another
+branch. An integrator with error control takes short steps there. If the tolerance is tight, the
+integrator leaves the branch. One explicit step of normal length continues the motion along its
+tangent, because no stage of the step lies close to the singular time.
 """
 
 from __future__ import annotations
@@ -20,8 +18,8 @@ from ...core.errors import SolveError
 from ...core.trajectory import Array
 from .integrators import Interpolant, Rate
 
-# Length of the step across a singular configuration, relative to a time scale of the constraint Jacobian.
-# During this time scale, the constraint Jacobian changes by its own norm.
+# Length of the step across a singular configuration, relative to the time scale of the constraint Jacobian.
+# The time scale is the time in which the constraint Jacobian changes by its own norm.
 LENGTH = 0.1
 # Position of the singular time in the step, from 0 to 1: the middle of the widest gap between nodes of DOP853.
 PLACE = 0.467
@@ -54,8 +52,8 @@ class Leap:
     def is_continuous(self, before: Array, velocities: slice, unit: Array) -> bool:
         """Whether the change of the velocities agrees with the accelerations at both ends of the step.
 
-        A jump to another branch of the motion changes the direction of the velocity without a matching
-        acceleration.
+        The velocity changes without a matching acceleration if the step ends on another branch of the
+        motion.
 
         Parameters
         ----------

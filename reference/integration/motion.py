@@ -1,9 +1,9 @@
 """First-order system ẏ = f(t, y) of the equations of motion, in the form that integrators use.
 
 The state is y = (q, q̇, z, lag) with coordinates, velocities, bristle deflections z and filter
-states. The formulation `gpme_reduced` has only the independent velocities q̇_i; the dependent ones
-follow from the constraints (Krasinskiy 2023, equation (7)). GPME means generalised programmed
-motion equations.
+states. The formulation `gpme_reduced` contains only the independent velocities q̇_i in the state.
+It computes the dependent velocities from the constraints (Krasinskiy 2023, equation (7)). GPME
+means generalised programmed motion equations.
 """
 
 from __future__ import annotations
@@ -48,16 +48,16 @@ class FormulatedModel:
         self.latest = (np.nan, np.zeros((0, self._n)))
 
     def states(self, q: Array, qd: Array) -> Array:
-        """Return the state vector, shape (size,), for q and qd of shape (n,) each.
+        """Return the state vector, shape (size,), for coordinates q and velocities qd of shape (n,) each.
 
-        Bristles are undeformed and filters are at rest.
+        Bristle deflections and filter states are set to zero.
         """
         return np.concatenate([q, qd[self.rates], np.zeros(self.size - self._bristles.start)])
 
     def moment(self, t: Number, y: Array, segment: Segment | None = None) -> tuple[KinematicState, Array]:
         """Return the kinematic state and the bristle deflections, shape (f,), of a state vector y.
 
-        Many states have shape (N, size).
+        The vector y has shape (size,), or (N, size) for N states.
 
         Raises
         ------
@@ -73,8 +73,8 @@ class FormulatedModel:
     def settled(self, t: float, y: Array, segment: Segment, most: float) -> Array:
         """Return the state vector nearest to y that fulfils the constraints at time t, s, shape (size,).
 
-        If a position would change by more than `most`, rad or m, y is returned unchanged. Such a correction
-        is larger than integration errors.
+        If a position would change by more than `most`, rad or m, y is returned unchanged. Integration
+        errors cannot explain such a large violation of the constraints.
         """
         state, _ = self.moment(t, y, segment)
         q, qd = project(self.model, state.q, state.qd, t)

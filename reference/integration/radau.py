@@ -1,10 +1,10 @@
 """Radau IIA method with many simultaneously evaluated stages: implicit, L-stable, with long steps.
 
 See Hairer and Wanner 1996, section IV.8. In a step from t to t + h, the solution is a polynomial.
-It fulfils ẏ = f(t, y) at the nodes t + c_i h; the last node is the end of the step. The increments
-Z at the nodes, shape (s, k), fulfil Z = h A F with the Runge–Kutta matrix A and the stage
-derivatives F. Simplified Newton steps solve (A⁻¹/h − ∂f/∂y) ΔZ = F − A⁻¹ Z/h, which decouples into
-one system for each eigenvalue of A⁻¹.
+It fulfils ẏ = f(t, y) at the nodes t + c_i h. The last node is the end of the step. The increments
+Z at the nodes, shape (s, k), fulfil Z = h A F. A is the Runge–Kutta matrix, and F contains the
+stage derivatives. Simplified Newton steps solve (A⁻¹/h − ∂f/∂y) ΔZ = F − A⁻¹ Z/h. This system
+decouples into one system for each eigenvalue of A⁻¹.
 
 One call of f with many states takes little longer than a call with one state. Many stages and the
 finite differences for ∂f/∂y are therefore cheap.
@@ -24,14 +24,14 @@ from scipy.special import roots_jacobi
 from ...core.errors import SolveError
 from ...core.trajectory import Array
 
-# Number of stages: odd, so that one eigenvalue is real. More stages hardly lengthen the steps.
+# Number of stages: odd, so that one eigenvalue is real. More stages would hardly permit longer steps.
 STAGES = 11
 _ITERATIONS = 10  # Largest number of Newton iterations in a step.
 _SLOW = 0.5  # If the contraction factor of Newton's method is larger than this, the iteration is stopped.
 _FRESH = 0.05  # If the contraction factor of Newton's method is larger than this, the next step recomputes ∂f/∂y.
 _CONVERGED = 1e-2  # Largest remaining error of a converged Newton iteration, relative to the tolerance.
 _LONGER, _SHORTER = 5.0, 0.2  # Largest and smallest ratio of successive step lengths.
-# If the next step could be longer by less than this factor, it keeps its length and saves a factorisation.
+# If the step could grow by less than this factor, it keeps its length, which saves a factorisation.
 _SAME = 1.2
 _SAFETY = 0.9  # Safety factor on the step length from the error estimate.
 _FAILED = 0.25  # Reduction factor of the step length after a failure of Newton's method.
@@ -43,9 +43,9 @@ _LAST = 1e-3
 _SPACINGS = 10.0  # Shortest possible step in units of the floating-point spacing at t.
 # An error of the right-hand side is raised if the step is below this number of floating-point spacings at t.
 _FEW_SPACINGS = 1e3
-# Assumed error after the first Newton iteration, relative to its change: no contraction factor is known yet.
+# Assumed error after one Newton iteration, relative to the change in it; contraction is not yet known.
 _FIRST_LEFT = 0.1
-_LEAST_LEFT = 1e-3  # Least value of 1 − contraction, which keeps the error estimate finite.
+_LEAST_LEFT = 1e-3  # Least value of 1 − contraction factor, which keeps the error estimate finite.
 _LEAST_ERROR = 1e-16  # Least error relative to the tolerance, which keeps the next step finite.
 _TINY = 1e-300  # Least denominator, which keeps quotients finite.
 
@@ -223,8 +223,8 @@ class Radau:
     def _solved(self, h: float) -> tuple[_Polynomial, Array, float, float] | None:
         """Return the solution of a step of length h, or None if Newton's method fails.
 
-        The results are the polynomial, the derivative f at the end of the step, the error, and the
-        contraction factor of Newton's method. The error is relative to the tolerance.
+        The solution consists of the polynomial, the derivative f at the end of the step, the error, and
+        Newton's contraction factor. The error is relative to the tolerance.
         """
         times, size = self.t + h * _SCHEME.nodes, self._atol + self._rtol * np.abs(self.y)
         Z = self._guess(times)
@@ -255,8 +255,9 @@ class Radau:
     def _error_at_begin(self, h: float, series: Array, size: Array) -> float:
         """Return an error estimate from the slope at the step's beginning, relative to the tolerance.
 
-        At the beginning, the slope of the solution polynomial differs from f if f jumps before the first
-        node. The difference is multiplied by a filter matrix that damps stiff components.
+        The estimate detects a jump of f before the first node: the slope of the solution polynomial then
+        differs from f at the beginning. The difference is multiplied by a filter matrix that damps stiff
+        components.
         """
         missed = self._slope - _SCHEME.begin @ series / h
         damped = (self._inverses(h)[0] @ missed).real * _SCHEME.eigenvalues[0].real
@@ -288,10 +289,7 @@ class Radau:
         return np.asarray(((rates[1:] - rates[0]) / moved[:, None]).T)
 
     def _first(self) -> float:
-        """Return the length of the first step, s.
-
-        An explicit step of this length changes y by a hundredth of its size.
-        """
+        """Return the length of the first step, s, in which an explicit step changes the norm of y by 1 %."""
         size = self._atol + self._rtol * np.abs(self.y)
         slope, span = _norm(self._slope / size), self._end - self.t
         length = _BEGINNING * max(_norm(self.y / size), 1.0) / max(slope, _TINY)
@@ -309,5 +307,4 @@ def _error(series: Array) -> float:
 
 
 def _norm(values: Array) -> float:
-    """Return the root mean square of an array."""
     return float(np.sqrt(np.mean(values * values)))

@@ -43,8 +43,6 @@ class ZeroLengths:
             self._check(segment, k, (float(times[i]), float(times[i + 1])), at)
 
     def _check(self, segment: Segment, k: int, span: tuple[float, float], at: Interpolant) -> None:
-        """Raise SolveError if two-point force element k has zero length between two times, s."""
-
         def length(t: float) -> float:
             return float(self._motion.moment(t, at(t), segment)[0].x[self._lengths[k]])
 

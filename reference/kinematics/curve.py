@@ -34,8 +34,8 @@ class Curve:
     points : ndarray, shape (N,)
         Times of the table's points, where its polynomial pieces meet, s.
     rests : bool
-        Whether the table is cubic and continues with a constant beyond its ends. Its second derivative
-        jumps at both ends.
+        Whether the table is cubic and continues with a constant beyond its ends. The second derivative
+        of such a table jumps at both ends.
     """
 
     def __init__(self, table: Table) -> None:
@@ -58,7 +58,7 @@ class Curve:
         Raises
         ------
         ValueError
-            If the table has free ends and x lies outside of its time span.
+            If x lies outside of the table's time span, and the table is not continued beyond its ends.
         """
         at, margin = plain(x), _MARGIN * (self.last - self.first)
         if self.is_free and not holds_in_all((self.first - margin <= at) & (at <= self.last + margin)):

@@ -2,12 +2,12 @@
 
 A jet is a value with its derivatives.
 
-Compilation inserts everything that is constant during a run: parameters and initial values. A
+Compilation inserts all parameters and initial values, because they are constant during a run. A
 conditional expression becomes a switch at a known time if its condition is linear in time and
-contains no state variables. Otherwise it becomes a switching condition. Both keep their branch
-between two events, so that no integrator steps over a jump. The functions abs, min, max and sign
-are compiled as conditional expressions. The function `noevent` exempts its argument from event
-handling: its conditions are evaluated at each state.
+contains no state variables. Otherwise it becomes a switching condition. Switches and switching
+conditions keep their branch between two events, so that no integrator steps over a jump. The
+functions abs, min, max and sign are compiled as conditional expressions. The function `noevent`
+exempts its argument from event handling: conditions in it are evaluated at each state.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class NoValue(ValueError):
 
 @dataclass(frozen=True)
 class Instant:
-    """Values of all names that an expression can use at one time, with the current time segment.
+    """Values of all names that an expression can use, at one time, with the current time segment.
 
     Attributes
     ----------
@@ -65,8 +65,9 @@ class Node(Protocol):
         ...
 
     def value(self, at: Instant) -> Value:
-        """Return the value of the expression node at an instant; raises NoValue outside of its
-        domain.
+        """Return the value of the expression node for given values of all names.
+
+        Raises NoValue outside of the node's domain.
         """
         ...
 
@@ -102,7 +103,10 @@ class Call:
     children: tuple[Node, ...]
 
     def value(self, at: Instant) -> Value:
-        """Return the function value at an instant; raises NoValue outside of the function's domain."""
+        """Return the function value for given values of all names.
+
+        Raises NoValue outside of the function's domain.
+        """
         return self.of(*(child.value(at) for child in self.children))
 
     def of(self, *operands: Value) -> Value:
@@ -113,13 +117,13 @@ class Call:
         NoValue
             If the operation or a derivative of it is undefined at the operands, or overflows.
         NotVectorisable
-            If this happens for at least one of many states that are evaluated together.
+            If the operation has no value in at least one of many states that are evaluated together.
         """
         try:
             return self.result(*operands)
         except (ValueError, ZeroDivisionError, OverflowError) as error:
             if any(isinstance(plain(operand), np.ndarray) for operand in operands):
-                raise NotVectorisable from None  # Evaluation one by one finds the failing state.
+                raise NotVectorisable from None  # Evaluating the states one by one finds the failing state.
             given = ", ".join(f"{plain(operand):.6g}" for operand in operands)
             kind = "too large" if isinstance(error, OverflowError) else "not defined"
             raise NoValue(f"{self.function}({given}), or a derivative of it, is {kind}") from None
@@ -143,7 +147,7 @@ class Choice:
     """Expression node that selects one of its operands by a condition."""
 
     def chosen(self, at: Instant) -> Node:
-        """Return the operand that the condition selects at an instant."""
+        """Return the operand that the condition selects for given values of all names."""
         raise NotImplementedError
 
     def value(self, at: Instant) -> Value:
@@ -155,8 +159,8 @@ class Choice:
 class Branch(Choice):
     """Conditional expression that is evaluated at each state, without events.
 
-    The node has four children: the left and right side of the comparison, the value if the comparison
-    is true, and the value if it is false.
+    The node has four children. The first two are the sides of the comparison. The last two are the
+    values for a true and for a false comparison.
     """
 
     comparison: str
@@ -268,9 +272,9 @@ def compile_tree(
 
 
 def _table(name: str, curve: Curve, argument: Node) -> Node:
-    """Return a lookup of a table; a spline with constant ends gets a switch at each end.
+    """Return the expression node of a lookup table.
 
-    The second derivative of such a spline jumps at both ends of its time span.
+    If a spline has constant ends, the node switches at each end, because the second derivative jumps.
     """
     within = _call(Looked(f"table {name}", (argument,), curve))
     if not curve.rests:
@@ -366,7 +370,7 @@ def related(node: Node) -> Iterator[Related]:
 
 
 def evaluate(node: Node, at: Instant, label: str) -> Value:
-    """Return the value of an expression at an instant.
+    """Return the value of an expression for given values of all names.
 
     Raises
     ------
@@ -391,7 +395,7 @@ def named_errors(label: str, at: Instant, evaluated: Callable[[], T]) -> T:
         return evaluated()
     except (ValueError, ZeroDivisionError, OverflowError) as error:
         if isinstance(at.atoms.get("t"), np.ndarray):
-            raise NotVectorisable from None  # Evaluation one by one finds the failing state.
+            raise NotVectorisable from None  # Evaluating the states one by one finds the failing state.
         time = f" at t = {plain(at.atoms['t']):.9g} s" if "t" in at.atoms else ""
         raise SolveError(
             f"{label} has no value{time}: {error}; keep the arguments of its functions within their"
@@ -418,10 +422,7 @@ def stops(node: Node) -> Iterator[float]:
 
 
 def _breaks(call: Call) -> tuple[Node, ...]:
-    """Return expressions whose roots are the breakpoints of a function.
-
-    For example, a breakpoint of `quintic` is the root of t − t0.
-    """
+    """Return expressions whose roots are the breakpoints of a function, such as t − t0 for `quintic`."""
     function, x = call.function, call.children
     if isinstance(call, Looked):
         return tuple(Call("-", (*x, Constant(kink))) for kink in call.curve.kinks)
@@ -459,10 +460,10 @@ def _has_moving_limit(call: Call) -> bool:
 
 
 def ends(node: Node, at: Instant) -> Iterator[tuple[float, str]]:
-    """Yield the functions of an expression that are close to the end of their domain or to a singular derivative.
+    """Yield the functions of an expression that are close to the end of their domain or to a singularity.
 
-    Each result is the distance to that end, in the unit of the function's argument, and the name of the
-    function.
+    A singularity is a point at which the derivative does not exist. Each item contains the distance to
+    the end or to the singularity, in the unit of the function's argument, and the function's name.
     """
     if isinstance(node, Choice):
         yield from ends(node.chosen(at), at)

@@ -9,7 +9,7 @@ from ...core.trajectory import Array
 from ...mechanism import Mechanism, Place
 from .kinematics import Posture
 
-# If the ratio of joint distance to overall size is smaller than this, the joints do not determine the size.
+# If the distance of the joints is below this fraction of the overall size, other points are included.
 _CLOSE = 1e-3
 
 
@@ -26,8 +26,8 @@ def units_of_change(mechanism: Mechanism, posture: Posture) -> tuple[float, Arra
 def _extent(mechanism: Mechanism, posture: Posture) -> float:
     """Return the largest distance between two joints, m, independent of the orientation of the world axes.
 
-    If all joints lie close together, further places count: centres of mass, named points, knife edges,
-    ends of two-point force elements, and radii of gyration.
+    If all joints lie close together, further points are included: centres of mass, named points, knife
+    edges, and ends of two-point force elements. Radii of gyration are then included too.
     """
     joints = [frame.place for closure in mechanism.closures for frame in (closure.a, closure.b)]
     joints += [Place(b, np.zeros(3)) for b in range(len(mechanism.bodies))]
@@ -48,7 +48,6 @@ def _diameter(posture: Posture, places: list[Place]) -> float:
 
 
 def _gyration(mechanism: Mechanism) -> float:
-    """Return the largest radius of gyration of a mechanism's bodies, m."""
     return max(
         (
             float(np.sqrt(max(np.trace(np.asarray(b.inertia, float)), 0.0) / b.mass))

@@ -74,7 +74,7 @@ def variables(
 def hessian(function: Callable[[list[Jet]], Value], values: Sequence[float]) -> Array:
     """Return the Hessian matrix of a function of k variables, shape (k, k).
 
-    Its entries follow from the second derivatives along the unit vectors e_i and along e_i + e_j.
+    The entries follow from second derivatives along the unit vectors e_i and along the sums e_i + e_j.
     """
     unit = np.eye(len(values))
 
@@ -83,7 +83,7 @@ def hessian(function: Callable[[list[Jet]], Value], values: Sequence[float]) -> 
 
     own = [along(e) for e in unit]
     both = [[along(e + f) for f in unit] for e in unit]
-    # On the diagonal, the second derivative along 2 e_i is four times that along e_i.
+    # On the diagonal, the vector 2 e_i has four times the second derivative of e_i, so the formula remains valid.
     return np.asarray(0.5 * (np.array(both).reshape(unit.shape) - np.add.outer(own, own)))
 
 
@@ -98,12 +98,12 @@ def plain(x: Value) -> Number:
 
 
 def _of_one(x: Jet, f: Number, f1: Number, f2: Number) -> Jet:
-    """Return f(x) for a jet x by the chain rule; f, f1 and f2 are f, f' and f'' at x."""
+    """Return f(x) for a jet x by the chain rule from the values f, f1 and f2 of f, f' and f'' at x."""
     return Jet(f, f1 * x.gradient, f1 * x.rate, f1 * x.second + f2 * x.rate * x.rate)
 
 
 def along(x: Value, f: Number, f1: Number, f2: Number) -> Value:
-    """Return f(x) for a number or jet x; f, f1 and f2 are the known values of f, f' and f'' at x."""
+    """Return f(x) for a number or jet x from the known values f, f1 and f2 of f, f' and f'' at x."""
     return _of_one(x, f, f1, f2) if isinstance(x, Jet) else f
 
 
@@ -183,7 +183,7 @@ def _atan2(y: Value, x: Value) -> Value:
 def _quintic(t: Value, t0: Value, t1: Value, s0: Value, s1: Value) -> Value:
     """Return a smooth transition from s0 at time t0 to s1 at time t1, constant outside of [t0, t1].
 
-    Between t0 and t1 it is s0 + (s1 − s0)(10τ³ − 15τ⁴ + 6τ⁵) with τ = (t − t0)/(t1 − t0).
+    In [t0, t1], the value is s0 + (s1 − s0)(10τ³ − 15τ⁴ + 6τ⁵) with τ = (t − t0)/(t1 − t0).
     """
     tau = _divide(_subtract(t, t0), _subtract(t1, t0))
     x = _functions(plain(tau)).clip(plain(tau))
@@ -215,10 +215,10 @@ def _functions(x: Number) -> Any:
 
 
 def _unary(f: _Function, f1: _Function, f2: _Function) -> Callable[[Value], Value]:
-    """Return a function of a number or a jet, given its value f and its derivatives f' and f''.
+    """Return a function of a number or a jet from its value f and its derivatives f' and f''.
 
-    Each of f, f' and f'' is a function of two arguments. The first is a namespace of elementary
-    functions for scalars or for arrays, and the second is the number.
+    Each of f, f' and f'' has two arguments: a namespace of elementary functions for scalars or for
+    arrays, and the number.
     """
 
     def apply(x: Value) -> Value:

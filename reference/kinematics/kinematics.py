@@ -2,17 +2,17 @@
 
 The formulation follows Jarzębowska et al. 2023, section 2. A transform is a product of elementary
 motions, T_b = … K_i A_i(q_i) … K_j A_j(q_j) … F_b with constant K and F_b. The derivative of an
-elementary motion is A_i' = A_i W_i with a constant generator W_i. Let G_i = … K_i A_i be the product
-up to and including motion i; the remaining factors are G_i⁻¹ T_b. So ∂T_b/∂q_i = S_i T_b with
-S_i = G_i W_i G_i⁻¹, and ∂²T_b/∂q_i∂q_j = S_i S_j T_b if motion i does not come after motion j in the
-chain.
+elementary motion is A_i' = A_i W_i with a constant generator W_i. Let G_i = … K_i A_i be the
+product up to and including motion i; the remaining factors are G_i⁻¹ T_b. The derivative is
+therefore ∂T_b/∂q_i = S_i T_b with S_i = G_i W_i G_i⁻¹. If motion i does not come after motion j in
+the chain, ∂²T_b/∂q_i∂q_j = S_i S_j T_b.
 
-The world's origin can be far from the mechanism, and position vectors from there would lose digits.
+If the world's origin is far from the mechanism, position vectors from the origin lose digits.
 Transforms therefore refer to a moving datum point near the mechanism, with world axes. All
 derivatives treat the datum as fixed, so that the formulas remain unchanged.
 
 Many states can be evaluated together along leading axes, written as … in shapes. NumPy evaluates
-about twenty states in little more than the time of one.
+about twenty states in little more time than one state.
 """
 
 from __future__ import annotations
@@ -32,9 +32,10 @@ _ONE = np.eye(4)
 class Posture:
     """Homogeneous transforms of all bodies at one state, with their derivatives.
 
-    Index 0 is the ground and index b + 1 is body b, so that there are B transforms for B − 1 bodies.
-    The transforms map body frames to world axes at the datum point. They are stored side by side: T[…,
-    :, b + 1, :] is T_b. One matrix product can therefore multiply all transforms.
+    There are B transforms for B − 1 bodies: index 0 is the ground, and index b + 1 is body b. The
+    transforms map body frames to world axes at the datum point, a reference point near the mechanism.
+    All transforms are stored side by side, T[…, :, b + 1, :] = T_b, so that one matrix product can
+    multiply all of them.
 
     Attributes
     ----------
@@ -55,7 +56,10 @@ class Posture:
 
     @property
     def T(self) -> Array:
-        """Transforms T_b from body frames to world axes at the datum point, shape (…, 4, B, 4)."""
+        """Transforms T_b from body frames to world axes, shape (…, 4, B, 4).
+
+        Positions are relative to the datum point, a reference point near the mechanism.
+        """
         return np.asarray(self.stacked[..., 0, :, :, :])
 
     @property
@@ -79,8 +83,9 @@ class Posture:
     def world(self) -> Array:
         """Transforms from body frames to the world frame, shape (…, 4, B, 4), m.
 
-        Positions are relative to the world's origin, whereas the transforms T contain positions relative to
-        the datum point. The derivatives of both are equal, because derivatives treat the datum as fixed.
+        Positions are relative to the world's origin. In the transforms T, positions are relative to the
+        datum point, a reference point near the mechanism. Both kinds of transforms have equal derivatives,
+        because derivatives treat the datum as fixed.
         """
         found = self.T.copy()
         found[..., :3, :, 3] += self.datum[..., None]
@@ -113,7 +118,7 @@ def _differentiate(S: Array, moves: Array, product: Array, out: Array) -> None:
 class VectorMotion:
     """Motion of P body-fixed points or directions, in world axes.
 
-    The units are those of points.
+    The units below apply to points. Directions have no metre in their units.
 
     Attributes
     ----------
@@ -247,8 +252,9 @@ class Kinematics:
         return Posture(datum, stacked, above, self._moved)
 
     def _frames(self, q: Array, datum: Array) -> Array:
-        """Return the frames after each elementary motion of the chain, shape (…, n + 1, 4, 4); the
-        first is the ground.
+        """Return the frames after each elementary motion of the chain, shape (…, n + 1, 4, 4).
+
+        The first frame is that of the ground.
         """
         functions = np.stack([np.ones_like(q), np.sin(q), np.cos(q), q], axis=-1)
         local = (functions[..., None, :] @ self._basis).reshape(*q.shape, 4, 4)
@@ -263,7 +269,6 @@ class Kinematics:
 
 
 def _sum(mask: Array, matrices: Array) -> Array:
-    """Return Σ_i mask[k, i] matrices[…, i, :, :], shape (…, K, 4, 4)."""
     many = matrices.shape[:-3]
     return (mask @ matrices.reshape(*many, -1, 16)).reshape(*many, -1, 4, 4)
 
@@ -310,12 +315,12 @@ def _inverse(transforms: Array) -> Array:
 def _basis(constant: Array, rotation: bool, W: Array) -> Array:
     """Return the factors of 1, sin q, cos q and q in the transform K A(q), shape (4, 16).
 
-    K is a constant transform and A(q) is an elementary motion. Each row contains a factor, which is a
-    matrix of shape (4, 4).
+    K is a constant transform and A(q) is an elementary motion. Each row contains one factor, a matrix
+    of shape (4, 4).
 
-    A rotation about the axis e is A = 1 + sin q W + (1 − cos q) W² with the cross product matrix W of e
-    (Rodrigues' formula). A translation along e is A = 1 + q W with e in the last column of W. In both
-    cases A' = A W.
+    For a rotation about the axis e, A = 1 + sin q W + (1 − cos q) W² (Rodrigues' formula). W is the
+    cross product matrix of e. For a translation along e, A = 1 + q W with e in the last column of W. In
+    both cases A' = A W.
     """
     one, zero = np.eye(4), np.zeros((4, 4))
     parts = (one + W @ W, W, -W @ W, zero) if rotation else (one, zero, zero, W)

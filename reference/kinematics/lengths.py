@@ -57,7 +57,7 @@ class Length(Protocol):
         """
 
     def sizes(self, of_places: Array) -> Array:
-        """Return the magnitudes of the terms in the derivatives of a length by coordinates, shape (n,).
+        """Return the magnitudes of the terms in the derivatives ∂L/∂q of a length L, shape (n,).
 
         Rounding errors are estimated as fractions of these magnitudes.
 
@@ -85,8 +85,6 @@ class Length(Protocol):
 
 @dataclass(frozen=True)
 class _Named:
-    """Names of a length and of its time derivative in expressions."""
-
     name: str
     rate: str
 
@@ -195,6 +193,6 @@ class LinearHeight(_Named):
     def wrench(self, posture: Posture, places: VectorMotion, of_coordinates: Array) -> Array:
         """Return wrenches on all bodies that do unit work per unit of height, shape (B, 6).
 
-        They are equivalent to the generalised forces ∂height/∂q = `slopes` on the coordinates.
+        The wrenches are equivalent to the generalised forces ∂height/∂q, the constant `slopes`.
         """
         return np.asarray(np.tensordot(self.slopes, of_coordinates, 1))

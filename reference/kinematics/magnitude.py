@@ -1,10 +1,9 @@
 """Error bounds of expressions from the magnitudes of their terms before cancellation.
 
-Each operation rounds its result and passes on the uncertainty of its operands, to first order. The
-magnitude of an expression, times the machine precision, estimates the error of the value. The
-magnitude of the gradient estimates the error of the gradient. Both estimates are valid even if
-large terms cancel. This is a running error analysis (Higham, Accuracy and Stability of Numerical
-Algorithms, 2002, section 3.3).
+An error is estimated as a magnitude times the machine precision. The magnitude of the value yields
+the error of the value, and the magnitude of the gradient yields the error of the gradient. Both
+estimates are valid even if large terms cancel. This is a running error analysis to first order
+(Higham, Accuracy and Stability of Numerical Algorithms, 2002, section 3.3).
 """
 
 from __future__ import annotations

@@ -33,8 +33,8 @@ class PiecewiseLinear:
     def at(self, t: float, since: float) -> float:
         """Return the value at time t, s, on the linear piece that is active after time `since`, s.
 
-        The piece depends on the beginning `since` of the current time segment alone. So an
-        integrator whose stages reach beyond a kink or a jump sees a smooth function.
+        The argument `since` is the beginning of the current time segment. The piece does not depend on t,
+        so that an integrator sees a smooth function even if its stages reach beyond a kink or a jump.
         """
         margin = _SAME * (self.time[-1] - self.time[0])
         after = int(np.searchsorted(self.time, since + margin, side="right"))
@@ -45,7 +45,7 @@ class PiecewiseLinear:
     def _piece(self, end: int) -> int:
         """Return the index of the table point at the right end of a linear piece of nonzero duration.
 
-        This is the point `end`, or the first point at the same time if there is a jump at `end`.
+        The result is `end`, or the first point at the same time if there is a jump at `end`.
         """
         while self.time[end] == self.time[end - 1]:
             end -= 1

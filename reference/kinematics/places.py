@@ -15,7 +15,7 @@ from ...mechanism import GROUND, Mechanism, Place
 from .extent import units_of_change
 from .kinematics import Kinematics, Posture
 
-# Largest length that counts as zero for a two-point force element, relative to the mechanism's extent.
+# Lengths up to this fraction of the mechanism's characteristic length count as zero.
 _APART = 1e-9
 
 
@@ -60,7 +60,6 @@ def check_lengths(mechanism: Mechanism, q: Array) -> None:
 
 
 def _places(mechanism: Mechanism) -> Iterator[tuple[str, Place]]:
-    """Yield each frame and point of the mechanism, preceded by its key in the description."""
     links = [link.name for link in mechanism.chain.links]
     for b, body in enumerate(mechanism.bodies):
         place = Place(b, np.zeros(3))

@@ -1,8 +1,8 @@
 """Quantities that expressions can refer to, with their derivatives along a motion.
 
-The quantities x are the world coordinates of the named points, the direction cosines of point
-frames, the generalised coordinates and the lengths of force elements. Their time derivatives are
-ẋ = J q̇ and ẍ = J q̈ + bias with the Jacobian J = ∂x/∂q.
+The quantities x are coordinates of named points, direction cosines of point frames, generalised
+coordinates, and lengths of force elements. With the Jacobian J = ∂x/∂q, the time derivatives are
+ẋ = J q̇ and ẍ = J q̈ + bias.
 """
 
 from __future__ import annotations
@@ -231,7 +231,6 @@ def _by_coordinates(jacobian: Array) -> Array:
 
 
 def _axes(mechanism: Mechanism, slots: int) -> Vectors:
-    """Return the unit vectors of all point frames, three vectors for each frame."""
     homogeneous = np.zeros((slots, 4, 3 * len(mechanism.frames)))
     for k, frame in enumerate(mechanism.frames.values()):
         homogeneous[frame.place.body + 1, :3, 3 * k : 3 * k + 3] = frame.rotation
@@ -269,10 +268,6 @@ class CompiledExpression:
         return self._numbers(state, lambda one: plain(self._value(one, self._values(one))))
 
     def _numbers(self, state: KinematicState, of: Callable[[KinematicState], Number]) -> Number:
-        """Return a function's values at one state or many.
-
-        Many states are evaluated one by one if no single formula applies to all of them.
-        """
         if not state.is_many:
             return of(state)
         try:
@@ -282,7 +277,7 @@ class CompiledExpression:
             return np.array([of(one) for one in state.each()])
 
     def jet(self, state: KinematicState) -> Jet:
-        """Return the expression's value with derivatives by all names and along the motion.
+        """Return the expression's value with its gradient and its derivatives along the motion.
 
         The gradient, shape (…, k), refers to t, positions, velocities, accelerations and forces, in this
         order. Derivatives along the motion assume q̈ = 0 and constant forces. The second derivative along
@@ -305,8 +300,8 @@ class CompiledExpression:
     def ends(self, state: KinematicState) -> list[tuple[float, str]]:
         """Return the functions in an expression whose arguments are close to the end of their domain.
 
-        Each result contains the distance to that end, in the unit of the argument, and the names of the
-        function and its expression.
+        Each item contains the distance to that end, in the unit of the argument, and a text with the names
+        of the function and its expression.
         """
         at = self._instant(state)
         return [(distance, f"{function} in {self.label}") for distance, function in ends(self.node, at)]
@@ -314,7 +309,7 @@ class CompiledExpression:
     def sizes(self, state: KinematicState) -> tuple[float, Array]:
         """Return the magnitudes of the terms in an expression's value and in its gradient, shape (k,).
 
-        The order of the entries is that of the gradient that `jet` returns.
+        The entries are in the order of the gradient that `jet` returns.
         """
         at = self._instant(state)
         found = named_errors(self.label, at, lambda: magnitude(self.node, at, self.names))
@@ -347,9 +342,6 @@ class CompiledExpression:
         ]
 
     def _variables(self, state: KinematicState) -> list[Jet]:
-        """Return the expression's variables as jets with their first and second derivatives along
-        the motion.
-        """
         rates = [1.0, *_listed(state.x_dot, self.positions), *_listed(state.bias, self.velocities)]
         seconds = [0.0, *_listed(state.bias, self.positions)]
         missing = [[0.0] * (len(self.names) - len(known)) for known in (rates, seconds)]
@@ -361,9 +353,9 @@ class CompiledExpression:
 
 
 def _listed(values: Array, own: Indices) -> list[Number]:
-    """Return selected columns of an array of shape (…, m), one after the other.
+    """Return selected columns of an array of shape (…, m) as a list.
 
-    For a single state these are Python numbers, which are faster than NumPy scalars.
+    For a single state, the items are Python numbers, which are faster than NumPy scalars.
     """
     return values[own].tolist() if values.ndim == 1 else list(values[..., own].T)
 
@@ -375,8 +367,8 @@ def _force(of: Callable[[KinematicState], float], state: KinematicState) -> Numb
 def by_chain(gradient: Array, jacobian: Array) -> Array:
     """Return the derivatives of a function with respect to q by the chain rule, shape (…, n).
 
-    The function depends on k quantities x. Its gradient has shape (…, k), and the Jacobian ∂x/∂q has
-    shape (…, k, n).
+    The function depends on k quantities x. The gradient of the function has shape (…, k), and the
+    Jacobian ∂x/∂q has shape (…, k, n).
     """
     return np.asarray((gradient[..., None, :] @ jacobian)[..., 0, :])
 
@@ -387,7 +379,7 @@ class ExpressionCompiler:
     Attributes
     ----------
     start : KinematicState or None
-        Initial state that `start(x)` refers to. Without one, the currently evaluated state is used.
+        Initial state that `start(x)` refers to. With None, the currently evaluated state is used.
     forces : dict
         Function of the state for each force or input that expressions can use, by name. The force model
         fills in this dictionary while it creates the force elements.

@@ -10,7 +10,7 @@ import numpy as np
 
 
 class NotVectorisable(Exception):
-    """Signal that many states differ in a condition and have to be evaluated one by one."""
+    """Error if many states differ in a condition, so that they must be evaluated one by one."""
 
 
 def holds_in_all(condition: Any) -> bool:
@@ -35,11 +35,11 @@ class Segment:
     Attributes
     ----------
     begin : float
-        Beginning of the segment, s. Switches at times up to `begin` have taken place. Later switches
-        have not, even if a trial step goes beyond them.
+        Beginning of the segment, s. All switches at times up to `begin` have taken place. Later
+        switches have not, even if a trial step goes beyond their times.
     sides : mapping
-        Truth value of each switching condition by its key. A condition without an entry is evaluated in
-        each state.
+        Truth value of each switching condition by its key. A condition that is missing here is
+        evaluated in each state.
     """
 
     begin: float
@@ -53,12 +53,12 @@ class Segment:
         key : hashable
             Key of the condition.
         margin : float or ndarray, shape (N,)
-            Event indicator in the current state or in many. Its sign decides if the segment does
-            not fix the condition.
+            Event indicator in the current state or in many. If the segment contains no truth value for the
+            condition, the sign of the margin decides.
 
         Raises
         ------
         NotVectorisable
-            If the condition is not fixed and the states differ.
+            If the segment contains no truth value for the condition, and the states differ.
         """
         return self.sides[key] if key in self.sides else holds_in_all(margin > 0.0)

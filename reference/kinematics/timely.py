@@ -1,6 +1,6 @@
-"""Parts of expressions that depend on time alone, and the step lengths that resolve their short features.
+"""Step lengths that resolve short features of expressions, such as pulses of a function of time.
 
-A feature is a change, such as a pulse, that an integrator with long steps could step over.
+An integrator with longer steps could step over a feature.
 """
 
 from __future__ import annotations
@@ -54,15 +54,15 @@ class Timed:
 
 @dataclass(frozen=True)
 class Features:
-    """Short features of an expression, such as pulses, that an integrator with long steps could step over.
+    """Short features of an expression, such as pulses, which an integrator with long steps could miss.
 
     Attributes
     ----------
     pace : Pace
         Longest integration steps that resolve the expression's functions of time.
     wanders : bool
-        Whether the expression has a short pulse at a time that depends on state variables, which no list
-        of step lengths can resolve.
+        Whether the expression has a short pulse at a time that depends on state variables. No list of
+        step lengths can resolve such a pulse.
     """
 
     pace: Pace
@@ -131,10 +131,10 @@ def _is_decisive(node: Node) -> bool:
 
 
 def _held(core: Node, expression: Timed, horizon: float) -> Iterator[tuple[Pace, Callable[[Array], Array]]]:
-    """Yield functions of time that an expression becomes when its state variables are held constant.
+    """Yield functions of time that result from an expression if its state variables are constant.
 
-    Each function is preceded by the step lengths that resolve it. The parts of the expression that do
-    not depend on time are replaced by several choices of values, with one function for each choice.
+    Each function is paired with the step lengths that resolve it. Several choices of constant values
+    are used, with one function for each choice.
     """
     initial = [_initial(part, expression.initial) for part in _timeless(core)]
     for values in held_values(initial):
@@ -145,7 +145,7 @@ def _held(core: Node, expression: Timed, horizon: float) -> Iterator[tuple[Pace,
 def _from_first(node: Node, time: Array) -> Array:
     """Return an expression's values at increasing times of shape (N,), s.
 
-    All switches on time keep their position at the first of these times.
+    All switches on time keep the branch that is active at the first of these times.
     """
     return _values(node, time, float(time[0]))
 
@@ -172,7 +172,6 @@ def _with_held(node: Node, values: Iterator[float]) -> Node:
 
 
 def _initial(node: Node, values: Mapping[str, Number]) -> float | None:
-    """Return the value of an expression at the initial time, or None if the value is undefined."""
     try:
         return float(plain(node.value(Instant({**values, "t": 0.0}, Segment(0.0)))))
     except NoValue:
@@ -191,26 +190,26 @@ def _pace(node: Node, horizon: float) -> Pace:
             points=[*_looked_at(node)],
         )
     except NoValue:
-        return STEADY  # A run that reaches the undefined value ends with an error message.
+        return STEADY  # No step lengths are needed: a run stops with an error at the undefined value.
 
 
 def _values(node: Node, time: Array, begin: float) -> Array:
     """Return an expression's values at times of shape (N,), s.
 
-    All switches on time keep their position at the time `begin`, s.
+    All switches on time keep the branch that is active at the time `begin`, s.
     """
     segment = Segment(begin)
     with np.errstate(all="raise", under="ignore"):  # Underflow is harmless: it yields zero.
         try:
             return _at_once(node, time, segment)
-        except (NotVectorisable, FloatingPointError):  # At least one time has no value.
+        except (NotVectorisable, FloatingPointError):  # The expression has no value at one of the times.
             return np.array([plain(node.value(Instant({"t": t}, segment))) for t in time.tolist()])
 
 
 def _at_once(node: Node, time: Array, segment: Segment) -> Array:
     """Return an expression's values at all times, shape (N,).
 
-    Each branch of a condition is evaluated only at the times at which it is active.
+    Each branch of a condition is evaluated only at those times at which the branch is active.
     """
     if isinstance(node, Branch):
         left, right, then, otherwise = node.children
@@ -230,15 +229,12 @@ def _at_once(node: Node, time: Array, segment: Segment) -> Array:
 
 
 def _is_smooth(node: Node) -> bool:
-    """Whether an expression is a polynomial between its breakpoints and the points of its lookup
-    tables.
-    """
+    """Whether an expression is a polynomial between breakpoints of its functions and points of its tables."""
     own = _is_polynomial(node) if isinstance(node, Call) else not isinstance(node, Branch)
     return own and all(map(_is_smooth, node.children))
 
 
 def _is_polynomial(call: Call) -> bool:
-    """Whether an operation, without its operands, is a piecewise polynomial."""
     if call.function == "/":
         return isinstance(call.children[1], Constant)
     if call.function == "^":

@@ -1,9 +1,9 @@
 """Three formulations of the equations of motion that yield accelerations q̈ and multipliers λ.
 
-The formulations are compared in Krasinskiy 2023. Each uses r independent combinations of the
-constraint equations. The combination matrix E is that of the module `redundancy`, and the Jacobian
-of the combinations is E C. The multipliers λ' of the combinations yield those of all equations, λ =
-Eᵀ λ'.
+The formulations are compared in Krasinskiy 2023. Each formulation uses r independent combinations
+of the constraint equations. The combination matrix E, from the module `redundancy`, yields the
+Jacobian E C of the combinations. If λ' are the multipliers of the combinations, those of all
+equations are λ = Eᵀ λ'.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _WORN = 0.5
 class StateEquations:
     """Linear system M q̈ = force + Cᵀ λ and C q̈ = rhs at one time or at many.
 
-    The right-hand sides have c columns; each yields its own q̈ and λ.
+    Each of the c columns of the right-hand sides yields one column of q̈ and one column of λ.
 
     Attributes
     ----------
@@ -54,9 +54,10 @@ class StateEquations:
 class Gpme:
     """Generalised programmed motion equations (GPME): 2n state variables, without multipliers.
 
-    The coordinate partition is fixed, or it is kept as long as C_d is well conditioned (Jarzębowska et
-    al. 2023, equation (26)). C_d contains the columns of the dependent coordinates in the constraint
-    Jacobian. The motion does not depend on the partition (Wojtyra and Frączek 2013, equation (14)).
+    C_d contains the columns of the dependent coordinates in the constraint Jacobian. The coordinate
+    partition either is fixed, or is chosen again when C_d becomes ill-conditioned (Jarzębowska et
+    al. 2023, equation (26)). The motion does not depend on the partition (Wojtyra and Frączek 2013,
+    equation (14)).
 
     Attributes
     ----------
@@ -79,17 +80,17 @@ class Gpme:
         return self._current(self.choice.basis(C) @ C)[0]
 
     def _current(self, rows: Array) -> tuple[CoordinatePartition, Array, Array]:
-        """Return the coordinate partition for independent equations, with D and the smallest pivot of C_d.
+        """Return the coordinate partition, the matrix D = ∂q̇_d/∂q̇_i, and the smallest pivot of C_d.
 
-        The Jacobian of the equations, `rows`, has shape (…, r, n), and C_d contains the columns of the
-        dependent coordinates. The matrix D is ∂q̇_d/∂q̇_i of the dependent and independent velocities.
+        Indices d and i denote dependent and independent coordinates. The argument `rows`, shape (…, r, n),
+        is the Jacobian of the independent equations. C_d contains its columns of the dependent coordinates.
         """
         partition = self.fixed or self._last
         if partition is not None:
             ratios, pivot = partition.ratios(rows)
             if self.fixed is not None or np.all(pivot > self._worn):
                 return partition, ratios, pivot
-        # If there are many states, the choice is made at the one with the worst pivot of the last partition.
+        # For many states, the choice is made at the state in which the last partition has the smallest pivot.
         worst = rows if rows.ndim == 2 else rows[int(np.argmin(pivot)) if partition is not None else 0]
         self._last = CoordinatePartition(
             self._mechanism, choose_dependent(self._mechanism, worst), self.choice.kept_names
@@ -103,8 +104,8 @@ class Gpme:
     def determinant(self, C: Array) -> Array:
         """Return the determinant of the Jacobian C_d of the dependent coordinates, shape (…).
 
-        C_d contains the rows of the independent equations and the columns of the dependent coordinates.
-        This determinant has a meaningful sign, unlike a determinant of the combined equations E C.
+        C_d contains the rows of the independent equations and the columns of the dependent coordinates. A
+        change of sign shows that the motion has passed a singularity of C_d.
         """
         return self.partition(C).determinant(C[..., list(self.choice.independent), :])
 
@@ -117,7 +118,7 @@ class Gpme:
             If the equations or the Jacobian of the dependent coordinates are singular, or if the
             motion has diverged.
         NotVectorisable
-            If no single partition suits all of many states.
+            If many states are given and no coordinate partition is regular in all of them.
         """
         return self._motion(system, *self._independent(system)[1:])[0]
 
@@ -135,7 +136,6 @@ class Gpme:
         return qdd, basis.swapaxes(-2, -1) @ partition.multipliers(rows, system.M @ qdd - system.force)
 
     def _independent(self, system: StateEquations) -> tuple[Array, Array, Array]:
-        """Return the combination matrix E, and the combined equations: Jacobian E C and right-hand side."""
         _check_finite(system)
         basis = self.choice.basis(system.C)
         return basis, basis @ system.C, basis @ system.rhs
@@ -154,8 +154,8 @@ class ReducedGpme(Gpme):
 
     The dependent velocities q̇_d follow from the velocity constraints (Krasinskiy 2023, equation (7)).
     The partition is fixed, because it defines the state variables. A run must not pass a configuration
-    in which the Jacobian C_d of the dependent coordinates is singular. An integrator could step over
-    such a configuration, so the sign of det C_d is monitored.
+    in which the Jacobian C_d of the dependent coordinates is singular. The sign of det C_d is
+    monitored, because an integrator could step over such a configuration.
     """
 
     reduced = True
@@ -181,9 +181,8 @@ class ReducedGpme(Gpme):
     def _motion(self, system: StateEquations, rows: Array, rhs: Array) -> tuple[Array, CoordinatePartition]:
         """Solve (VᵀMV) q̈_i = Vᵀ(Q − h − M [0; C_d⁻¹ rhs]) for the independent accelerations.
 
-        The columns of V span the motions that the constraints allow; `rhs` is the right-hand
-        side of the constraints at acceleration level, and C_d is the Jacobian of the dependent
-        coordinates.
+        The columns of V span the motions that the constraints allow. The vector `rhs` is the right-hand
+        side of the constraints at acceleration level. C_d is the Jacobian of the dependent coordinates.
         """
         partition, D, pivot = self._current(rows)
         partition.check(system.t, pivot)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import qr
-from scipy.linalg.lapack import dgesv  # On small matrices, the threads of dgetrs would wait for each other.
+from scipy.linalg.lapack import dgesv  # dgetrs is slower: on small matrices, its threads wait for each other.
 
 from ...core.errors import SolveError
 from ...core.trajectory import Array
@@ -28,8 +28,8 @@ def choose_dependent(mechanism: Mechanism, C: Array) -> tuple[int, ...]:
     """Return the indices of dependent coordinates, one for each of the m rows of C, shape (m, n).
 
     QR decomposition with column pivoting selects coordinates with well-conditioned columns. Coordinates
-    of joints, and of a fixed base, are preferred. Other coordinates are chosen only if the preferred
-    ones do not suffice.
+    of joints and of a fixed base are preferred. Other coordinates are chosen only if there are not
+    enough suitable joint and base coordinates.
 
     Raises
     ------
@@ -52,11 +52,12 @@ def choose_dependent(mechanism: Mechanism, C: Array) -> tuple[int, ...]:
 def dependent_indices(mechanism: Mechanism, names: Sequence[str], rows: int) -> tuple[int, ...]:
     """Return the indices of the named dependent coordinates in ascending order.
 
+    The argument `rows` is the number of independent equations.
+
     Raises
     ------
     SolveError
-        If a name is unknown, or if the number of names is not `rows`, the number of independent
-        equations.
+        If a name is unknown, or if the number of names is not `rows`.
     """
     known = [c.name for c in mechanism.coordinates]
     unknown = [name for name in names if name not in known]
@@ -113,7 +114,7 @@ class CoordinatePartition:
         return [self._coordinates[k] for k in self.independent]
 
     def determinant(self, C: Array) -> Array:
-        """Return det C_d, the determinant of the columns of the dependent coordinates, shape (…)."""
+        """Return det C_d, shape (…), with the Jacobian C_d of the dependent coordinates."""
         return np.asarray(np.linalg.det(C[..., self.dependent]))
 
     def eliminated(self, C: Array, rhs: Array) -> tuple[Array, Array]:
@@ -136,9 +137,8 @@ class CoordinatePartition:
     def ratios(self, C: Array) -> tuple[Array, Array]:
         """Return D = ∂q̇_d/∂q̇_i = −C_d⁻¹ C_i, shape (…, m, n − m), and the smallest pivot of C_d.
 
-        Indices d and i denote dependent and independent coordinates.
-
-        The method `check` raises an error if the pivot is too small.
+        Indices d and i denote dependent and independent coordinates. If the pivot is too small, the method
+        `check` raises an error.
         """
         solution, pivot = self.eliminated(C, C[..., self.independent])
         return -solution, pivot
@@ -148,13 +148,14 @@ class CoordinatePartition:
         self.require(t, pivot > _SINGULAR)
 
     def does(self, pivot: Array) -> bool:
-        """Whether the pivots show a regular Jacobian of the dependent coordinates in all states."""
+        """Whether the Jacobian of the dependent coordinates is regular in all states, judged by its pivots."""
         return bool(np.all(pivot > _SINGULAR))
 
     def require(self, t: Number, regular: Any) -> None:
         """Raise SolveError if the Jacobian of the dependent coordinates is singular at some time.
 
-        The argument `regular` is false at such times t, s. The message contains the first of them.
+        The argument `regular` is false at the times t, s, with a singular Jacobian. The message contains
+        the first of these times.
         """
         if not np.all(regular):
             raise SolveError(self.singular(float(np.min(np.where(regular, np.inf, t)))))
@@ -173,9 +174,8 @@ class CoordinatePartition:
     def completed(self, t: Number, C: Array, nu: Array, qd: Array) -> Array:
         """Return velocities with q̇_i from `qd` and q̇_d = C_d⁻¹(ν − C_i q̇_i), shape (…, n).
 
-        Indices d and i denote dependent and independent coordinates.
-
-        The right-hand side ν has shape (…, m). See Jarzębowska et al. 2020, equation (19).
+        Indices d and i denote dependent and independent coordinates. The right-hand side ν has shape (…,
+        m). See Jarzębowska et al. 2020, equation (19).
 
         Raises
         ------
@@ -231,8 +231,8 @@ class CoordinatePartition:
     def multipliers(self, C: Array, effort: Array) -> Array:
         """Return the multipliers λ, shape (…, m, c), from the dependent coordinates: C_dᵀ λ = effort_d.
 
-        The effort is M q̈ + h − Q, shape (…, n, c). For a solution of the equations of motion, the effort
-        equals Cᵀ λ in all coordinates. The dependent coordinates therefore suffice.
+        The effort is M q̈ + h − Q, shape (…, n, c). The dependent coordinates suffice, because a solution
+        of the equations of motion satisfies effort = Cᵀ λ in all coordinates.
         """
         if not C.shape[-2]:
             return effort[..., :0, :]
@@ -243,12 +243,12 @@ class CoordinatePartition:
 def solve_scaled(t: Number, A: Array, b: Array, names: Sequence[str]) -> Array:
     """Return the solution x of A x = b, shape (…, k, c), after a scaling of the rows.
 
-    The columns of A should already have comparable magnitudes.
+    The columns of A should already have comparable magnitudes. The unknowns have the names `names`.
 
     Raises
     ------
     SolveError
-        If A is singular. The message contains the name of the undetermined unknown, one of `names`.
+        If A is singular. The message contains the name of an unknown that is not determined.
     """
     lengths = np.sqrt(np.einsum("...ij,...ij->...i", A, A))[..., None]
     solution, pivots = _solved(A / lengths, b / lengths)
@@ -263,9 +263,6 @@ def solve_scaled(t: Number, A: Array, b: Array, names: Sequence[str]) -> Array:
 
 
 def _solved(A: Array, b: Array) -> tuple[Array, Array]:
-    """Return the solution x of A x = b, shape (…, k, c), and the magnitudes of the pivots, shape
-    (…, k).
-    """
     if A.ndim == 2:
         factors, _, solution, _ = dgesv(A, b)
         return np.asarray(solution, dtype=np.float64), np.abs(factors.diagonal())

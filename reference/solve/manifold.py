@@ -15,13 +15,13 @@ from .model import ReferenceModel
 
 FULFILLED = 1e-9  # Largest value of a fulfilled constraint, relative to the magnitude of its terms.
 _ITERATIONS = 100  # Largest number of Gauss–Newton steps.
-_LONGEST = 0.5  # Longest step of a coordinate, relative to the mechanism's extent.
-_RANK = 1e-8  # If a relative singular value of C is smaller than this, no step is taken in its direction.
+_LONGEST = 0.5  # Longest step of a coordinate, relative to the mechanism's characteristic length.
+_RANK = 1e-8  # Singular values of C below this fraction of the largest one are left out of a step.
 _ROUNDING = 1e-14  # Largest constraint value that is pure rounding error, relative to the magnitude of its terms.
 _EPSILON = 1e-15  # Rounding error of one constraint evaluation, relative to the magnitude of its terms.
-_SHORTEST = 1e-12  # Largest step at convergence, relative to the mechanism's extent.
-_ASIDE = 0.1  # Largest random displacement towards another configuration: rad, or relative to the extent.
-_ANOTHER = 0.1 * _ASIDE  # Smallest change that counts as another configuration: rad, or relative to the extent.
+_SHORTEST = 1e-12  # Largest step at convergence, relative to the mechanism's characteristic length.
+_ASIDE = 0.1  # Largest random displacement in the search: rad, or relative to the characteristic length.
+_ANOTHER = 0.1 * _ASIDE  # Smallest change to another configuration: rad, or relative to the characteristic length.
 _HALVINGS = 8  # Largest number of halvings of a step that does not reduce the constraint values.
 _TINY = 1e-300  # Least denominator, which keeps a quotient finite.
 # Time at which another configuration is searched for, relative to the duration of the run.
@@ -40,9 +40,9 @@ class Nearest:
     gap : float
         Largest constraint value |Φ| relative to the magnitude of its terms.
     uncertainty : float
-        Error of the coordinates relative to the mechanism's extent: the largest change that is
-        invisible in the constraints because of rounding. Near a singular configuration this error is
-        much larger than rounding errors, because the constraints hardly change there.
+        Error of the coordinates, relative to the mechanism's characteristic length. Smaller changes of
+        the coordinates cannot be distinguished from rounding errors of the constraint values. The error
+        is large near a singular configuration, because the constraint values hardly change there.
     """
 
     state: KinematicState
@@ -56,7 +56,7 @@ class Nearest:
 
 
 class Manifold:
-    """Manifold of the configurations that fulfil the position constraints.
+    """Set of all configurations that fulfil the position constraints.
 
     Attributes
     ----------
@@ -80,10 +80,10 @@ class Manifold:
         self._sizes = np.where(sizes.Phi[self.rows] > 0, sizes.Phi[self.rows], 1.0)
 
     def nearest(self, state: KinematicState) -> Nearest:
-        """Return the nearest state with the same velocities that fulfils the position constraints.
+        """Return the nearest state with unchanged velocities that fulfils the position constraints.
 
-        The method is a sequence of minimum-norm Gauss–Newton steps, halved while the constraint
-        values would increase. Redundant constraints are allowed.
+        The search takes minimum-norm Gauss–Newton steps. A step is halved while it would increase the
+        constraint values. Redundant constraints are allowed.
         """
         Phi, C = self._gap(state)
         step = self._step(Phi, C)
@@ -107,8 +107,8 @@ class Manifold:
     def _gap(self, state: KinematicState) -> tuple[Array, Array]:
         """Return scaled constraint values Φ and Jacobian C, with all coordinates in units of length.
 
-        Rows that no coordinate influences are set to zero. Otherwise the rounding errors in such rows would
-        count as a constrained direction.
+        Rows of C that contain only rounding errors are set to zero. Otherwise such a row would count as a
+        constraint on the motion.
         """
         rows = self.model.constraints(state)
         C = without_rounding(rows.C[self.rows], self._made_of, self.unit)
@@ -132,7 +132,7 @@ class Manifold:
 def elsewhere(model: ReferenceModel, state: KinematicState) -> KinematicState:
     """Return another configuration that fulfils the position constraints, at a later time or at t = 0.
 
-    The given state is returned if no other configuration is found.
+    If no other configuration is found, the given state is returned.
     """
     manifold = Manifold(model, state)
     aside = _ASIDE * np.random.default_rng(0).uniform(-1.0, 1.0, len(state.q)) * manifold.unit * manifold.extent

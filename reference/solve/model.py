@@ -28,7 +28,7 @@ from .formulations import Gpme, ReducedGpme, StateEquations
 
 Start = tuple[Array, Array]
 _NONE = np.zeros(0)
-SAME_TIME = 1e-12  # Largest relative difference of times that count as equal.
+SAME_TIME = 1e-12  # Times with a smaller relative difference count as equal.
 
 
 @dataclass(frozen=True)
@@ -113,9 +113,7 @@ class Rates:
 
 @dataclass(frozen=True)
 class _Equations:
-    """Equations of motion without friction, M q̈ + h = Q + Cᵀ λ and C q̈ = rhs, in one state or
-    in many.
-    """
+    """Equations of motion without friction, M q̈ + h = Q + Cᵀ λ and C q̈ = rhs, in one or many states."""
 
     M: Array
     h: Array
@@ -124,7 +122,6 @@ class _Equations:
     rhs: Array
 
     def system(self, t: Number) -> StateEquations:
-        """Return the linear system for the accelerations without friction."""
         return StateEquations(t, self.M, (self.Q - self.h)[..., None], self.rows.C, self.rhs[..., None])
 
 
@@ -152,9 +149,9 @@ class ReferenceModel:
         Bodies, force elements and tasks as numbers.
     start : tuple of ndarray or None
         Initial coordinates and velocities (q0, qd0), shape (n,) each, that `start(x)` refers to.
-        Without them, the currently evaluated state is used.
+        With None, the currently evaluated state is used.
     inputs : mapping, optional
-        FMU inputs by symbol: numbers, or functions of time in s. An input without an entry is zero.
+        FMU inputs by symbol: numbers, or functions of time in s. Missing inputs are zero.
 
     Attributes
     ----------
@@ -222,9 +219,9 @@ class ReferenceModel:
     def mass(self, posture: Posture) -> tuple[Array, Array]:
         """Return the mass matrix M, shape (…, n, n), and the velocity terms h, shape (…, n).
 
-        With the pseudo-inertia H of each body, M_ij = Σ tr(T_i H T_jᵀ) and h_i = Σ tr(T_i H (Σ_mn
-        T_mn q̇_m q̇_n)ᵀ). Indices of the body transform T denote partial derivatives by
-        coordinates. The rotor inertia of drives (armature) is added to the diagonal of M.
+        With the pseudo-inertia H of each body, M_ij = Σ tr(T_i H T_jᵀ) and
+        h_i = Σ tr(T_i H (Σ_mn T_mn q̇_m q̇_n)ᵀ). Indices of the body transform T denote partial derivatives
+        with respect to coordinates. The rotor inertia of drives (armature) is added to the diagonal of M.
         """
         shape = (*posture.datum.shape[:-1], self.mechanism.n, -1)
         TH = (posture.T.swapaxes(-3, -2) @ self._inertia).swapaxes(-3, -2)
@@ -235,7 +232,7 @@ class ReferenceModel:
     def further(self, z: Array | None) -> tuple[Array | None, Array | None]:
         """Split a vector into friction states, shape (f,), and filter states, shape (2k,).
 
-        A part is None if the vector is None. The filter states are also None if there are no filters.
+        Both parts are None if the vector is None. The filter states are also None if there are no filters.
         """
         f = len(self.friction.coordinates)
         return (None, None) if z is None else (z[:f], z[f:] if self.filters.size else None)
@@ -312,10 +309,10 @@ class ReferenceModel:
         return joints.local(state.posture, loads)
 
     def closure_wrenches(self, state: KinematicState, found: Evaluation) -> dict[str, Array]:
-        """Return the force and moment of each closure, shape (6,), by name of the closure, N and N·m.
+        """Return the force, N, and moment, N·m, of each closure, shape (6,), by name of the closure.
 
-        They act on the body that carries frame b of the closure. The moment refers to the origin of frame
-        b; components are in world axes.
+        Force and moment act on the body that carries frame b of the closure. The moment refers to the
+        origin of frame b; components are in world axes.
         """
         loops, replacement = self.constraints.loops, self.forces.replacement
         closing = found.contacts[len(self.mechanism.nonholonomic) :]
@@ -338,10 +335,11 @@ class ReferenceModel:
         return _Equations(M, h, Q, rows, rhs)
 
     def consistent(self, state: KinematicState, form: Gpme) -> KinematicState:
-        """Return a state whose dependent velocities fulfil the constraints if the formulation requires it.
+        """Return a state that fulfils the velocity constraints if the formulation requires it.
 
-        Only the formulation `gpme_reduced` changes velocities. The new velocities fulfil C q̇ = ν − κΦ with
-        the stabilisation constant κ; −ν is the rate of the constraints for q̇ = 0.
+        Only the formulation `gpme_reduced` changes velocities, and only the dependent ones. The new
+        velocities fulfil C q̇ = ν − κΦ with the stabilisation constant κ; −ν is the rate of the constraints
+        for q̇ = 0.
 
         Raises
         ------
@@ -359,8 +357,8 @@ class ReferenceModel:
     ) -> _Solution:
         """Return the solution of the equations of motion with joint friction.
 
-        Accelerations and multipliers are affine in the friction efforts, so that the loop between
-        friction and joint reactions is a small system of equations in the friction efforts.
+        Friction efforts depend on joint reactions, and joint reactions depend on friction efforts. The
+        reactions are affine in the friction efforts, so that a small system of equations is solved.
         """
         M, C, units, many = given.M, given.rows.C, self.friction.units, state.q.shape[:-1]
         force = np.zeros((*state.q.shape, 1 + units.shape[1]))
@@ -376,7 +374,7 @@ class ReferenceModel:
         return _Solution(qdd, multipliers, found.tau @ units.T, bristles.z_dot, float(found.residual.max()))
 
     def relations(self) -> list[Relation]:
-        """Return all switching conditions with unknown event times, in a fixed order.
+        """Return all switching conditions whose event times are not known in advance, in a fixed order.
 
         A condition that occurs in several expressions is listed once.
         """
@@ -385,10 +383,10 @@ class ReferenceModel:
         return list({relation.key: relation for relation in found}.values())
 
     def nearest_end(self, state: KinematicState) -> str:
-        """Return the name of the function whose argument is closest to the end of its domain.
+        """Return the name of the function whose argument is closest to the end of its domain, for messages.
 
-        The name includes the expression and is used in messages. It is empty if no function is close to
-        such an end.
+        The name includes the expression. The result is empty if no argument is close to the end of a
+        domain.
         """
         readings = [*self.constraints.readings, *self.forces.readings]
         found = [end for reading in readings for end in reading.ends(state)]
@@ -399,9 +397,9 @@ class ReferenceModel:
         return merged([found.pace for _, found in self._features(end)])
 
     def unresolved(self, end: float) -> list[str]:
-        """Return the labels of expressions that change too fast in [0, end], s, to find step lengths.
+        """Return the labels of expressions that change too fast in [0, end], s, to be sampled reliably.
 
-        The search samples these expressions too coarsely, so that an integrator can step over a change.
+        No reliable step length is known for these expressions, so an integrator can step over a change.
         """
         return [label for label, found in self._features(end) if not found.pace.is_resolved]
 
@@ -422,9 +420,6 @@ class ReferenceModel:
         return self._known_features[end]
 
     def _timed(self) -> Iterator[tuple[str, Timed]]:
-        """Yield the label of each expression, and the expression with the initial values of its
-        names.
-        """
         start = self.reader.start
         for reading in (*self.constraints.readings, *self.forces.readings):
             initial = {} if start is None else reading.atoms(start)
@@ -438,7 +433,7 @@ class ReferenceModel:
         times += [time for reading in self.outputs.values() for time in stops(reading.node)]
         separate: list[float] = []
         for time in sorted(t for t in times if 0.0 < t <= end * (1.0 + SAME_TIME)):
-            # Only the last of several equal times remains, so that all switches at this time have taken place.
+            # Only the last of several equal times remains: all switches at this time have then taken place.
             if separate and time - separate[-1] < SAME_TIME * end:
                 separate.pop()
             separate.append(time)
@@ -446,7 +441,6 @@ class ReferenceModel:
 
 
 def _outputs(mechanism: Mechanism, reader: ExpressionCompiler) -> dict[str, CompiledExpression]:
-    """Return the compiled output expressions of the description by their names."""
     chain = mechanism.chain
     return {
         name: reader.reading(f"output {name}", chain.expression(output.expression), eventful=False)

@@ -1,7 +1,7 @@
 """Projection of a state onto the constraints by the smallest mass-weighted change of q and q̇.
 
-An initial state that clearly violates the constraints is not changed, because the description or
-the static equilibrium defines such a state.
+An initial state with a large constraint violation is not changed, because it is intended by the
+description or results from the static equilibrium.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .model import ReferenceModel, Start
 _ITERATIONS = 50  # Largest number of Newton steps.
 _ROUNDING = 1e-13  # Largest relative change of the coordinates at convergence of Newton's method.
 _LEFT = 1e-9  # Largest constraint value of a projected state, in the unit of the constraint.
-_RANK = 1e-10  # Largest relative singular value of the constraint Jacobian that counts as zero.
+_RANK = 1e-10  # Singular values of the constraint Jacobian below this fraction of the largest one count as zero.
 
 
 def project_start(mechanism: Mechanism, q: Array, qd: Array) -> Start:

@@ -1,7 +1,7 @@
-"""Initial value problem of the reference solver: formulation, independent equations, coordinate partition.
+"""Initial value problem of the reference solver, with formulation and coordinate partition.
 
-Independent equations are chosen on the constraint manifold. The dependent coordinates are those that the
-description names, or they follow from the constraint Jacobian.
+Independent equations are chosen on the constraint manifold. The dependent coordinates are named in
+the description, or are chosen by means of the constraint Jacobian.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .gpme import choose_dependent, dependent_indices
 from .manifold import Manifold
 from .model import ReferenceModel, Start
 
-# Safety factor on the relative error of the coordinates, up to which Jacobian rows count as zero.
+# Safety factor on the coordinates' relative error; smaller Jacobian rows count as zero.
 _MARGIN = 10.0
 
 
@@ -31,7 +31,7 @@ _MARGIN = 10.0
 class InitialValueProblem:
     """Equations of motion of a mechanism, with initial state and inputs.
 
-    Each part is built once, at its first use.
+    All attributes that require computation are computed once, at their first use.
 
     Attributes
     ----------
@@ -62,20 +62,16 @@ class InitialValueProblem:
 
     @cached_property
     def rows(self) -> RowChoice:
-        """Choice of independent constraint equations; raises SolveError for an invalid choice of
-        the description.
-        """
+        """Choice of independent constraint equations; raises SolveError if the description's is invalid."""
         return row_choice(self.model, self.initial_state)
 
     @cached_property
     def form(self) -> Gpme:
-        """Solution method of the description's formulation; raises SolveError for invalid dependent
-        coordinates.
-        """
+        """Formulation that computes the accelerations; raises SolveError for invalid dependent coordinates."""
         return self.formulation(self.dependent)
 
     def formulation(self, dependent: Sequence[str] | None) -> Gpme:
-        """Return the solution method for a choice of dependent coordinates.
+        """Return the formulation of the equations of motion for a choice of dependent coordinates.
 
         The argument contains names of coordinates, or is "auto" or None. With None, the description's
         choice is used.
@@ -106,14 +102,15 @@ class InitialValueProblem:
 
 
 def formulation(model: ReferenceModel, start: KinematicState, dependent: Sequence[str] | None = None) -> Gpme:
-    """Return the solution method for a model's equations of motion.
+    """Return the formulation of the equations of motion that the description selects.
 
     Parameters
     ----------
     model : ReferenceModel
         Equations of motion.
     start : KinematicState
-        Initial state; independent equations are chosen at the nearest state on the constraint manifold.
+        Initial state. Independent equations are chosen at the nearest state that fulfils the position
+        constraints.
     dependent : sequence of str, optional
         Names of the dependent coordinates, or "auto"; by default the description's choice.
 
@@ -151,7 +148,7 @@ def _fulfilled(model: ReferenceModel, near: KinematicState) -> tuple[KinematicSt
     nearest = Manifold(model, near).nearest(near)
     if nearest.fulfilled:
         return nearest.state, _MARGIN * nearest.uncertainty
-    # Without a consistent state nearby, an error estimate would make independent equations seem redundant.
+    # Without a consistent state, the error is set to 0; else independent equations would seem redundant.
     return near, 0.0
 
 

@@ -65,8 +65,9 @@ def page(model: System, fmi: str, made_by: Sequence[Toolchain], picture: Picture
 
 
 def _choice(model: System) -> str:
-    """Return a remark on the method by which the native FMU chooses the dependent coordinates; empty if
-    the choice is fixed.
+    """Return a remark on the choice of the dependent coordinates in the native FMU.
+
+    The remark is empty if the choice is fixed.
     """
     if not model.chooses:
         return ""
@@ -99,7 +100,6 @@ def _numbers(model: System, variables: dict[str, list[Variable]]) -> list[tuple[
 
 
 def _grouped(variables: Iterable[Variable]) -> dict[str, list[Variable]]:
-    """Return all variables of an FMU by the group in which the page shows them."""
     groups: dict[str, list[Variable]] = {group: [] for group in _TITLES}
     for variable in variables:
         causality = variable.causality if variable.causality in groups else "other"

@@ -1,4 +1,7 @@
-"""Scene as JSON for the player. Numbers that change over time are stored as 32-bit floats in base64."""
+"""Scene as JSON for the player.
+
+Numbers that change over time are stored as 32-bit floats in base64.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +22,8 @@ from ..plots.space import viewpoint
 def payload(scene: Scene, aids: Sequence[Aid] = ()) -> dict[str, Any]:
     """Return a scene as JSON-ready data.
 
-    Positions are relative to the scene's centre, so that 32-bit floats are exact enough. The symbols
-    `aids` are drawn in addition to the scene.
+    Positions are relative to the scene's centre, so that the rounding errors of 32-bit floats remain
+    small. The symbols `aids`, such as frames, are shown in addition to the scene.
     """
     mechanism, reach = scene.mechanism, reach_of(scene)
     low, high = reach.min(axis=0), reach.max(axis=0)

@@ -12,7 +12,7 @@ from ...core.errors import MissingToolError
 _BEGIN, _END = (
     "/**\n * @license",
     "(function(){const _changeEvent",
-)  # Texts at which the source of three.js begins (its licence) and ends.
+)  # Texts at the beginning (licence) and at the end of the source of three.js.
 
 
 @cache

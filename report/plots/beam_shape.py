@@ -23,7 +23,7 @@ def beam_shape(mechanism: Mechanism, frames: Array, link: str) -> Array:
     Parameters
     ----------
     mechanism
-        Mechanism of plain numbers.
+        Mechanism whose parameters have numerical values.
     frames
         Frames of all bodies, shape (bodies, 4, 4), world frame, m.
     link

@@ -21,7 +21,7 @@ from .number_text import decimal
 from .overlay import Overlay, RunCurves
 from .time_series import Panel, panel_grid, readable_factor, set_title
 
-_TIMES = 4  # Number of equal intervals after each of which the shapes of flexible links are drawn.
+_TIMES = 4  # Number of time intervals of equal length; shapes of flexible links are drawn after each of them.
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,9 @@ class BeamShapes:
 
 
 def load_bars(overlay: Overlay) -> Figure | None:
-    """Draw root mean squares of axial and normal joint forces, N, as one bar per joint and case; return
-    None if no force is known.
+    """Draw root mean squares of axial and normal joint forces, N, as one bar per joint and case.
+
+    The result is None if no force is known.
     """
     found = {c.label: load_rms(c.mechanism, c.run, c.stabilisation.settled) for c in overlay.references}
     joints = [link for link in shared_links(overlay) if all(link in of_case for of_case in found.values())]
@@ -67,8 +68,9 @@ def load_bars(overlay: Overlay) -> Figure | None:
 
 
 def shapes_of(overlay: Overlay) -> list[BeamShapes]:
-    """Return shapes of each link that is flexible in at least one case, at evenly spaced times of
-    the shortest run.
+    """Return the shapes of each link that is flexible in at least one case.
+
+    The shapes are taken at evenly spaced times of the shortest run.
     """
     references = overlay.references
     links = dict.fromkeys(link for curves in references for link in flexible_links(curves.mechanism))

@@ -1,8 +1,4 @@
-"""Choice of the figures, with captions, for the report of one case and for the comparison of several
-cases.
-
-Figures are grouped by sections of the page.
-"""
+"""Choice of the figures, with captions, for reports of one case and for comparisons of several cases."""
 
 from __future__ import annotations
 
@@ -29,14 +25,12 @@ Groups = Mapping[str, Iterator[Picture]]
 
 
 def pictures(report: RunReport) -> Iterator[Picture]:
-    """Draw, one after the other, the figures of one case for which its mechanism and its runs
-    contain data.
-    """
+    """Draw the figures of one case for which there are data, one after the other."""
     return chain.from_iterable(of_one_case(report).values())
 
 
 def of_one_case(report: RunReport) -> Groups:
-    """Return iterators over the figures of one case.
+    """Return iterators over the figures of one case, by section of the page.
 
     Each figure is drawn only when its iterator reaches it.
     """
@@ -53,7 +47,7 @@ def of_one_case(report: RunReport) -> Groups:
 
 
 def of_cases(cases: Sequence[CaseRun]) -> Groups:
-    """Return iterators over the figures that compare cases.
+    """Return iterators over the figures that compare cases, by section of the page.
 
     Each figure is drawn only when its iterator reaches it.
     """
@@ -68,9 +62,7 @@ def of_cases(cases: Sequence[CaseRun]) -> Groups:
 
 
 def _with_transient(overlay: Overlay, caption: str) -> str:
-    """Return a caption; if the axes leave out the initial transient of a run, the caption contains a
-    remark.
-    """
+    """Return a caption, with a remark if the axes leave out the initial transient of a run."""
     leave_out = any(c.stabilisation.settled > c.run.time[0] for c in overlay.references)
     return f"{caption} {_TRANSIENT}" if leave_out else caption
 

@@ -1,4 +1,4 @@
-"""Compact data of curves over time, from which a page draws plots that show values and can be zoomed."""
+"""Compact data of curves over time, from which a page draws interactive plots."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from matplotlib.lines import Line2D
 from ...core.trajectory import Array
 from .inline_svg import PAGE_COLOURS
 
-_BUCKETS = 300  # A long curve is divided into so many parts; each keeps its smallest and largest value.
-# Largest integer for a value in a curve. The next integers mark values below and above the axis, and gaps.
+_BUCKETS = 300  # Number of parts of a long curve, each of which keeps its smallest and largest value.
+# Integers up to this one are values of a curve. The next integers mark values below and above the axis, and gaps.
 _LEVELS = 65532
 _BELOW, _ABOVE, _GAP = 65533, 65534, 65535
 
@@ -80,8 +80,8 @@ def panels_over_time(figure: Figure) -> tuple[CurvePanel, ...]:
 def packed(figures: Mapping[str, Iterable[CurvePanel]]) -> dict[str, Any]:
     """Return panels by figure as JSON-ready data.
 
-    Each value is stored as a 16-bit integer that gives its position between the limits of the axis, or
-    tells that the value lies outside of the axis. Equal arrays are stored only once.
+    Each value is stored as a 16-bit integer: its position between the limits of the axis, or a code for
+    a value outside of the axis. Equal arrays are stored only once.
     """
     pool: dict[str, int] = {}
 
@@ -135,8 +135,10 @@ def _colour(colour: Any) -> str:
 
 
 def _thinned(time: Array, values: Array) -> tuple[Array, Array]:
-    """Return a curve with fewer points: for each part of a long curve, only the smallest and the largest
-    value are kept.
+    """Return a curve with fewer points.
+
+    A long curve is divided into parts, and only the smallest and the largest value of each part are
+    kept.
     """
     if len(time) <= 2 * _BUCKETS:
         return time, values

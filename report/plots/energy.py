@@ -57,8 +57,9 @@ def power(course: EnergyHistory, overlay: Overlay) -> Figure | None:
 
 
 def forces(course: EnergyHistory, overlay: Overlay) -> Figure | None:
-    """Draw the magnitudes of all applied loads except support forces, N or N·m; return None if there are
-    no such loads.
+    """Draw the magnitudes of all applied loads except support forces, N or N·m.
+
+    The result is None if there are no such loads.
     """
     shown = [(k, mark) for k, mark in enumerate(course.marks) if mark.kind != "support"]
     panels = [Panel(mark.name, "N.m" if mark.kind == "moment" else "N", f"{k}") for k, mark in shown]

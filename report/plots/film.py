@@ -32,7 +32,7 @@ def write_film(path: Path, scene: Scene, seconds: float, progress: Progress) -> 
     seconds
         Length of the film, s; at most 12 s.
     progress
-        Function that is called with an activity and the fraction done.
+        Function that is called with the current activity and the completed fraction.
 
     Raises
     ------

@@ -29,7 +29,7 @@ class Picture:
     png, svg
         Contents of the files.
     panels
-        Curves of a figure over time, from which a page draws plots with values and zoom.
+        Curves of a figure over time, from which a page draws interactive plots.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Picture:
 
 
 def drawn(entries: Iterable[Entry]) -> Iterator[Picture]:
-    """Draw figures in the common style, one after the other; entries without anything to draw are left out."""
+    """Draw figures in the common style, one after the other; figures without data are left out."""
     for name, title, caption, draw in entries:
         with styled():
             figure = draw()

@@ -1,4 +1,7 @@
-"""SVG of a figure as part of an HTML page, with the page's colours and font, unique ids and no web addresses."""
+"""SVG of a figure as part of an HTML page, in the page's colours and font.
+
+The SVG has unique ids and contains no web addresses.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ def inline_svg(svg: str, name: str, label: str) -> Markup:
     view = re.search(r'viewBox="[^"]*"', svg)
     assert view is not None, "matplotlib writes a viewBox into every SVG"
     body = svg[svg.index(">", view.end()) + 1 :]
-    # Removed: the style element, which would apply to the whole page, and the metadata with its web addresses.
+    # Style elements would apply to the whole page, and metadata contain web addresses; both are removed.
     body = re.sub(r"<(metadata|style)\b.*?</\1>", "", body, flags=re.DOTALL)
     body = re.sub(r'\bid="', f'id="{name}-', body)
     body = body.replace("url(#", f"url(#{name}-").replace('xlink:href="#', f'href="#{name}-')

@@ -19,8 +19,9 @@ FrictionOf = Callable[[Mechanism, Trajectory], Mapping[str, Array]]
 
 
 def joint_loads(overlay: Overlay, parts: Sequence[str] = ("force", "moment")) -> Figure | None:
-    """Draw magnitudes of joint forces, N, and joint moments, N·m (Jarzębowska et al. 2023, Fig. 10);
-    return None if no reactions are known.
+    """Draw magnitudes of joint forces, N, and joint moments, N·m (Jarzębowska et al. 2023, Fig. 10).
+
+    The result is None if no reactions are known.
 
     Parameters
     ----------
@@ -37,17 +38,17 @@ def joint_loads(overlay: Overlay, parts: Sequence[str] = ("force", "moment")) ->
 
 
 def friction(overlay: Overlay, efforts: FrictionOf) -> Figure | None:
-    """Draw bristle deflections, rad or m, and friction efforts, N·m or N, with one row per joint; return
-    None if no joint has friction.
+    """Draw bristle deflections, rad or m, and friction efforts, N·m or N, with one row per joint.
+
+    The result is None if no joint has friction.
 
     Parameters
     ----------
     overlay
         Runs to draw.
     efforts
-        Function of a mechanism and a run that returns efforts, shape (N,), by coordinate symbol. Where the
-        effort
-        of a joint is unknown, the figure shows the deflections alone.
+        Function of a mechanism and a run that returns efforts, shape (N,), by coordinate symbol. If the
+        effort of a joint is unknown, only its deflection is drawn.
     """
     first = overlay.references[0]
     with_friction = [c for c in first.mechanism.coordinates if c.friction is not None]

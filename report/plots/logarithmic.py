@@ -21,10 +21,10 @@ _ABOVE = 0.08  # Distance of a slope line above the violations, as a fraction of
 
 
 def violations(overlay: Overlay) -> Figure | None:
-    """Draw the norms of the constraints and of their time derivatives over time, s; return None if all
-    norms are zero.
+    """Draw the norms of the constraints and of their time derivatives over time, s.
 
-    Dashed lines have the slopes of the stabilisation's slow roots (Jarzębowska et al. 2023, Fig. 8).
+    Dashed lines have the slopes that the slow characteristic roots of the constraint stabilisation
+    predict (Jarzębowska et al. 2023, Fig. 8). The result is None if all norms are zero.
     """
     titles = {signal: title for signal, title in _VIOLATIONS.items() if _is_violated(overlay, signal)}
     if not titles:
@@ -52,8 +52,10 @@ def _is_violated(overlay: Overlay, signal: str) -> bool:
 
 
 def _slow_slopes(axes: Axes, references: Sequence[RunCurves]) -> list[Line2D]:
-    """Draw a line for each slow root, with its decay rate as slope, above the decaying violations;
-    return the lines.
+    """Draw the predicted decay of each reference run's violations, and return the drawn lines.
+
+    The slope of a line is the slow characteristic root of the constraint stabilisation. The line is
+    above the decaying violations.
     """
     slopes: dict[str, Line2D] = {}
     decays = [(curves, curves.stabilisation, curves.stabilisation.decay) for curves in references]
@@ -76,8 +78,9 @@ def errors(
     comparisons: Sequence[Comparison],
     units: Mapping[str, str],
 ) -> Figure | None:
-    """Draw the largest relative error of each run over time, s, and the tolerances; return None if there
-    are no runs.
+    """Draw the largest relative error of each run over time, s, and the tolerances.
+
+    The result is None if there are no runs.
     """
     if not runs:
         return None
@@ -111,5 +114,5 @@ def tolerance_line(axes: Axes, tolerance: float) -> None:
 
 
 def positive_line(axes: Axes, time: Array, values: Array, line: Mapping[str, Any]) -> None:
-    """Draw a line with gaps where the value is zero and so has no logarithm."""
+    """Draw a line with gaps at zero values, which have no logarithm."""
     axes.plot(time, style.drawable(np.where(np.abs(values) > 0, np.abs(values), np.nan)), **line)

@@ -8,9 +8,9 @@ NOTHING = "–"
 
 
 def scientific(value: float | None) -> str:
-    """Return a number with two digits:
+    """Return a number with two significant digits, such as `3.2e−09`.
 
-    `3.2e−09`, `0.42` between 0.1 and 100, `0` for zero, a dash for None.
+    Numbers from 0.1 to 100 have no exponent, zero is `0`, and None is a dash.
     """
     if value is None:
         return NOTHING
@@ -22,7 +22,7 @@ def scientific(value: float | None) -> str:
 
 
 def decimal(value: float, digits: int = 5) -> str:
-    """Return a number with the given number of significant digits, such as `4.7124`, without trailing zeros."""
+    """Return a number with the given number of significant digits and no trailing zeros, such as `4.7124`."""
     return _with_minus(f"{value + 0.0:.{digits}g}") if math.isfinite(value) else "not finite"
 
 

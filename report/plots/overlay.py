@@ -1,4 +1,7 @@
-"""Overlaid curves of one or more runs. Each run has the same line style in all figures of a report."""
+"""Overlaid curves of one or more runs.
+
+Each run has the same line style in all figures of a report.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from ...runs.compare.outcome import CaseRun
 from ...runs.compare.stabilisation import Stabilisation
 from . import style
 
-# Dash patterns of cases. If curves coincide, earlier cases are visible in the gaps of later ones.
+# Dash patterns of cases. If curves coincide, the gaps of later curves show the earlier ones.
 _DASHES: tuple[Any, ...] = ("solid", (0, (5, 1.6)), (0, (2.6, 1.6)), (0, (1.2, 1)), (0, (6, 1.5, 1.2, 1.5)))
 _WIDTHS = (2.6, 1.8)  # Line widths in points: first case, all other cases.
 
@@ -80,7 +83,7 @@ class Overlay:
 
     @property
     def targets(self) -> dict[str, list[tuple[Array, Array]]]:
-        """Programmed paths by point: for every run with such a path, times, s, and positions, shape (N, 3), m."""
+        """Programmed paths by point, with times, s, and positions, shape (N, 3), m, for each run."""
         found: dict[str, list[tuple[Array, Array]]] = {}
         for curves in self.curves:
             for point, path in curves.targets.items():
@@ -98,8 +101,9 @@ class Overlay:
         return Overlay(tuple(curves.with_signals(signals(curves)) for curves in self.curves))
 
     def alone(self, time: Array, signals: Mapping[str, Array]) -> Overlay:
-        """Return an overlay with a single run, which has the given signals over time, s, and the style of the
-        first reference run.
+        """Return an overlay with a single run, drawn in the style of the first reference run.
+
+        The run has the given times, s, and signals.
         """
         first = self.references[0]
         run = replace(first.run, time=time, signals=dict(signals), natural=())
@@ -138,7 +142,7 @@ def run_overlay(
     Parameters
     ----------
     mechanism
-        Mechanism whose parameters are plain numbers.
+        Mechanism whose parameters have numerical values.
     reference
         Run of the reference solver.
     runs
@@ -164,8 +168,8 @@ def case_overlay(cases: Sequence[CaseRun]) -> Overlay:
     """Return the reference solver's runs of several cases as overlaid curves.
 
     Up to eight cases have different colours; up to forty cases have different combinations of colour
-    and dashes. Differences between cases may be much smaller than the natural magnitudes of the
-    signals. The runs are therefore returned without natural magnitudes.
+    and dashes. The natural magnitudes of the signals are removed from the runs, because axes scaled by
+    them would hide small differences between cases.
     """
     found = []
     for k, case in enumerate(cases):

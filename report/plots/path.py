@@ -82,9 +82,7 @@ def _draw_in_space(axes: Axes3D, point: str, overlay: Overlay) -> None:
 
 
 def _within(axes: Axes3D, positions: Array) -> Array:
-    """Return positions with gaps where they are outside of the axes' limits, because matplotlib
-    does not clip lines in space.
-    """
+    """Return positions with gaps outside of the axes' limits; matplotlib does not clip lines in space."""
     low, high = np.transpose([axes.get_xlim(), axes.get_ylim(), axes.get_zlim()])
     inside = np.all((positions >= low) & (positions <= high), axis=1, keepdims=True)
     return np.where(inside, positions, np.nan)

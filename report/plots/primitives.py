@@ -1,9 +1,7 @@
-"""Primitives of pictures in space: lines, symbols, polygons and arrows in the world frame at one instant.
+"""Primitives of pictures in space: lines, symbols, polygons and arrows in the world frame.
 
-Stick figures and solids are lists of primitives that are derived from a `Scene`, and one renderer
-draws both. The player in a browser reads the scene itself: parts fixed to bodies and the frames of
-the bodies over time are far less data than primitives for each instant, and the browser can
-interpolate between the computed instants.
+Stick figures and solids are lists of primitives, which one renderer draws. The player in a browser
+uses no primitives: it receives the shapes of the bodies and the motion of their frames.
 """
 
 from __future__ import annotations

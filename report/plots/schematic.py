@@ -21,13 +21,14 @@ _LATER = ("#8ec3e6", "#3d94d1", "#0b66b0")  # Colours of the figures at the thre
 
 
 def schematic(mechanism: Mechanism, reference: Trajectory, marks: Sequence[ForceArrow] = ()) -> Figure | None:
-    """Draw the stick figure at the initial and three later times, and the paths of points; return None if
-    there are no bodies.
+    """Draw the stick figure at the initial and three later times, and the paths of points.
+
+    The result is None if there are no bodies.
 
     Parameters
     ----------
     mechanism
-        Mechanism of plain numbers.
+        Mechanism whose parameters have numerical values.
     reference
         Run with all coordinates.
     marks
@@ -58,7 +59,7 @@ def schematic(mechanism: Mechanism, reference: Trajectory, marks: Sequence[Force
 
 
 def pose(scene: Scene) -> Figure | None:
-    """Draw the stick figure at the scene's first instant; return None if there are no bodies."""
+    """Draw the stick figure of a scene at its initial time; return None if there are no bodies."""
     if not scene.mechanism.bodies:
         return None
     figure = style.new_figure(5.6)
@@ -71,7 +72,7 @@ def pose(scene: Scene) -> Figure | None:
 
 
 class _Stick:
-    """Stick figure of a scene at one of its instants.
+    """Stick figure of a scene at one time.
 
     Lines connect the origin of each body with its joints and points. A body without joints and points
     has a line to its centre of mass. Circles are joints, dots connect rigid finite elements, squares
@@ -86,12 +87,10 @@ class _Stick:
         return in_world(self._frames, place)
 
     def _extent(self) -> float:
-        """Return the diagonal of the box around the lines of the figure, m."""
         ends = np.array([end for segment in self.segments() for end in segment])
         return float(np.linalg.norm(np.ptp(ends, axis=0)))
 
     def segments(self) -> Iterator[tuple[Array, Array]]:
-        """Yield the ends of the lines along bodies, cut joints and sliding joints, world frame, m."""
         for b, held in enumerate(held_at(self._mechanism)):
             for local in held:
                 yield self._at(Place(b, np.zeros(3))), self._at(Place(b, local))
@@ -99,9 +98,6 @@ class _Stick:
             yield self._at(bar.a), self._at(bar.b)
 
     def names(self) -> Mapping[str, Array]:
-        """Return names of links, points, closures and force elements with the positions of their
-        labels, world frame, m.
-        """
         mechanism = self._mechanism
         places = {body.link: Place(b, np.zeros(3)) for b, body in reversed(list(enumerate(mechanism.bodies)))}
         places |= {name: place for name, place in mechanism.points.items() if place.body != GROUND}
@@ -110,7 +106,6 @@ class _Stick:
         return {name: self._at(place) for name, place in places.items()}
 
     def points(self) -> Array:
-        """Return all points that the axes must contain, shape (N, 3), world frame, m."""
         lines = [end for segment in (*self.segments(), *self._lines()) for end in segment]
         joints = [self._at(Place(b, np.zeros(3))) for b in range(len(self._mechanism.bodies))]
         return np.vstack([np.reshape([*lines, *joints], (-1, 3)), self._supports()])
@@ -118,7 +113,7 @@ class _Stick:
     def primitives(self, colour: str, front: bool) -> Iterator[Primitive]:
         """Yield the primitives of the figure in one colour.
 
-        The caller chooses whether they are in front of other figures.
+        If `front` is true, the primitives cover other figures.
         """
         order = 4 if front else 2
         for segment in self.segments():
@@ -135,7 +130,6 @@ class _Stick:
             yield PointSymbols(supports, "^", colour, colour, 5.0, order)
 
     def _symbols(self, colour: str, order: int) -> Iterator[PointSymbols]:
-        """Yield the symbols of joints, closures and points."""
         mechanism = self._mechanism
         for b, body in enumerate(mechanism.bodies):
             elastic = any(mechanism.coordinates[k].role == "elastic" for k in body.coordinates)
@@ -148,14 +142,14 @@ class _Stick:
             yield PointSymbols(self._at(place)[None], "D", colour, colour, 5.0, order)
 
     def _lines(self) -> Iterator[tuple[Array, Array]]:
-        """Yield the end positions of two-point force elements, world frame, m."""
         for mark in self._marks:
             if mark.kind == "line" and mark.b is not None:
                 yield self._at(mark.a), self._at(mark.b)
 
     def _supports(self) -> Array:
-        """Return the corners of the polygon that the supports form, in the order around the polygon, shape
-        (supports, 3), world frame, m.
+        """Return the corners of the polygon of the supports, shape (supports, 3), world frame, m.
+
+        The corners are in the order around the polygon.
         """
         supports = self._mechanism.supports
         if not supports:

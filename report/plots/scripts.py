@@ -1,6 +1,4 @@
-"""Script and data for the interactive plots of a page, which show figures over time with values and
-zoom.
-"""
+"""Script and data for the interactive plots of a page."""
 
 from __future__ import annotations
 
@@ -17,14 +15,14 @@ from .gallery import Picture
 
 @dataclass(frozen=True)
 class FigureScripts:
-    """Data and JavaScript of plots as HTML, and the script's hash for the content security policy."""
+    """Data and JavaScript of interactive plots, and the script's hash for the content security policy."""
 
     markup: Markup
     policy: str
 
 
 def figure_scripts(pictures: Sequence[Picture]) -> FigureScripts | None:
-    """Return the scripts for those pictures that are figures over time; None if no picture is."""
+    """Return the scripts for pictures that show curves over time, or None if there are no such pictures."""
     panels = {picture.name: picture.panels for picture in pictures if picture.panels}
     if not panels:
         return None

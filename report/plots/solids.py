@@ -1,4 +1,4 @@
-"""Solids, joints and forces of a scene at one instant, in axes of matplotlib."""
+"""Solids, joints and forces of a scene at one time, in axes of matplotlib."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ARROW = 0.24  # Length of the arrow of the largest force, relative to the mecha
 
 
 def stage(scene: Scene, height: float = 5.6) -> tuple[Figure, Axes3D]:
-    """Return a figure whose axes contain everything that the scene shows at any instant."""
+    """Return a figure whose axes contain everything that the scene shows at any time."""
     figure = style.new_figure(height)
     axes = axes_in_space(figure, figure.add_gridspec(1, 1)[0])
     face(axes, reach_of(scene), np.asarray(scene.mechanism.gravity))
@@ -33,7 +33,7 @@ def stage(scene: Scene, height: float = 5.6) -> tuple[Figure, Axes3D]:
 
 
 def drawing(scene: Scene) -> Figure:
-    """Draw the scene's first instant with the names of links, points and closures."""
+    """Draw a scene at its initial time with the names of links, points and closures."""
     figure, axes = stage(scene)
     draw(axes, scene, 0)
     mechanism, frames = scene.mechanism, scene.motions[0].frames[0, 0]
@@ -46,13 +46,14 @@ def drawing(scene: Scene) -> Figure:
 
 
 def draw(axes: Axes3D, scene: Scene, k: int, motion: int = 0) -> list[Artist]:
-    """Draw one instant of a motion, and return the artists of matplotlib so that a film can remove them."""
+    """Draw one pose of a motion, and return the artists of matplotlib so that a film can remove them."""
     return render_in(axes, primitives(scene, k, motion))
 
 
 def primitives(scene: Scene, k: int, motion: int = 0) -> Iterator[Primitive]:
-    """Yield the primitives of solids, bars, force elements, frames, points and paths at instant k of a
-    motion.
+    """Yield the primitives of solids, bars, force elements, frames, points and paths at one time.
+
+    The argument k is the index of the time in the scene.
     """
     frames = scene.motions[motion].frames[0, k]
     yield from _solids(scene, frames)
@@ -89,7 +90,6 @@ def _facing(faces: Array) -> Array:
 
 
 def _marks(scene: Scene, frames: Array, k: int) -> Iterator[Primitive]:
-    """Yield force elements and the forces that act at the instant k."""
     for mark, force in zip(scene.marks, scene.acting[k], strict=True):
         a = in_world(frames, mark.a)
         if mark.b is not None:
@@ -101,9 +101,6 @@ def _marks(scene: Scene, frames: Array, k: int) -> Iterator[Primitive]:
 
 
 def _element(scene: Scene, mark: ForceArrow, a: Array, b: Array) -> Primitive:
-    """Return the picture of a force element: a support's foot, a part of a contact's plane, or a
-    line between a and b.
-    """
     if mark.kind == "support":
         return PointSymbols(b[None], "^", style.MUTED, style.MUTED, 6.0, 4)
     if mark.axis is not None:
@@ -125,7 +122,7 @@ def _ring(z: float, radius: float = 1.0) -> Array:
 
 
 def _between(low: Array, high: Array) -> Array:
-    """Return the faces between two rings of points, the second of which is above the first."""
+    """Return the quadrilateral faces between a lower and an upper ring of points."""
     return np.stack([low, np.roll(low, -1, axis=0), np.roll(high, -1, axis=0), high], axis=1)
 
 

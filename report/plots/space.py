@@ -38,7 +38,7 @@ _BESIDE = [
 # Background of labels, which keeps them legible over lines.
 _HALO = {"boxstyle": "round,pad=0.1", "facecolor": style.PAPER, "edgecolor": "none", "alpha": 0.75}
 _ONE = 6.0  # If the distance of two places is smaller than this, they share a label, pixels.
-_OBLIQUE = 0.45  # If |cos(line of sight, normal)| is smaller, a plane appears edge-on.
+_OBLIQUE = 0.45  # A plane appears edge-on if |cos(angle between line of sight and normal)| is smaller.
 
 
 def axes_in_space(figure: Figure, place: SubplotSpec) -> Axes3D:
@@ -49,7 +49,7 @@ def axes_in_space(figure: Figure, place: SubplotSpec) -> Axes3D:
         axis.line.set_color(style.MUTED)
         axis.line.set_linewidth(0.6)
         axis.set_label_text(f"{name} in m")
-        axis.labelpad = 15  # Reserves space for the numbers along the axis.
+        axis.labelpad = 15  # The padding reserves space for the numbers along the axis.
         axis.set_rotate_label(False)
         axis._axinfo["grid"] |= {"color": style.GRID, "linewidth": 0.7}
     return axes
@@ -60,15 +60,16 @@ def _three(axes: Axes3D) -> tuple[Axis, Axis, Axis]:
 
 
 def viewpoint(points: Array, gravity: Array) -> tuple[float, int]:
-    """Return a viewpoint that does not show a plane of points edge-on: azimuth, degrees, and index of the
-    vertical axis (0, 1 or 2).
+    """Return a viewpoint from which a plane of points is not seen edge-on.
+
+    The viewpoint is an azimuth, degrees, and the index of the vertical axis (0, 1 or 2).
 
     Parameters
     ----------
     points
         Shape (N, 3), m.
     gravity
-        Shape (3,), m/s²; the coordinate axis most nearly parallel to it is the vertical axis.
+        Shape (3,), m/s²; the vertical axis is the coordinate axis with the smallest angle to it.
     """
     vertical = int(np.argmax(np.abs(gravity))) if np.any(gravity) else 2
     normal = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)[2][-1]
@@ -97,7 +98,6 @@ def face(axes: Axes3D, points: Array, gravity: Array, least: float = 1e-9) -> No
 
 
 def _line_of_sight(azimuth: float, vertical: int) -> Array:
-    """Return the unit vector towards the viewer, shape (3,), for an azimuth, degrees, and a vertical axis."""
     up, around = np.radians([_ELEVATION, azimuth])
     towards = np.array([np.cos(up) * np.cos(around), np.cos(up) * np.sin(around), np.sin(up)])
     return np.roll(towards, vertical - 2)
@@ -141,11 +141,11 @@ def patch(near: Array, through: Array, normal: Array, size: float) -> Array:
 
 
 def label_places(axes: Axes3D, places: Mapping[str, Array]) -> None:
-    """Write names next to places in the axes, so that no label covers another.
+    """Write names next to places in the axes, so that no label covers another label.
 
-    The limits and the viewpoint of the axes must be final.
-
-    Places at the same position of the picture share a label. A label without free space is left out.
+    The limits and the viewpoint of the axes must be final, because they determine the positions in the
+    picture. Places at the same position in the picture share a label. A label without free space is
+    left out.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ def label_places(axes: Axes3D, places: Mapping[str, Array]) -> None:
 
 
 def _numbers(axes: Axes3D) -> list[Text]:
-    """Return matplotlib's text objects along the axes at their drawn positions.
+    """Return the tick labels along the axes at their drawn positions.
 
     The method `get_ticklabels` is not used, because it would change the positions.
     """
@@ -207,6 +207,9 @@ def _shared(axes: Axes3D, places: Mapping[str, Array]) -> list[tuple[tuple[float
 
 
 def _tick_step(extent: float) -> float:
-    """Return the distance between ticks: 1, 2 or 5 times a power of ten, at most a third of the range."""
+    """Return the distance between ticks: 1, 2 or 5 times a power of ten.
+
+    The distance is at most a third of the range.
+    """
     power = 10.0 ** np.floor(np.log10(extent / 3))
     return float(power * next(m for m in (5, 2, 1) if m * power <= extent / 3))

@@ -21,8 +21,8 @@ _MOST_ELEMENTS = 6  # Largest number of rigid finite elements of one beam that a
 # Margin of the vertical axis on each side, as a fraction of the range of the reference runs.
 # With this margin, the reference runs fill at least 1/(1 + 2 · 0.3) = 62 % of the axis.
 ROOM = 0.3
-_FLAT = 1e-6  # A signal is constant if its range is below this fraction of its natural height.
-_ZERO = 1e-9  # A constant below this fraction of the natural height counts as zero.
+_FLAT = 1e-6  # A signal counts as constant if its range is below this fraction of `natural_height`.
+_ZERO = 1e-9  # A constant below this fraction of `natural_height` counts as zero.
 _TRANSIENT_ROOM = 0.08  # Axis margin as a fraction of the range, if the initial transient is left out.
 
 
@@ -36,16 +36,18 @@ class Panel:
 
 
 def joint_coordinates(overlay: Overlay) -> Figure | None:
-    """Draw the joint coordinates that all cases have, rad or m, over time, s; return None if there are
-    none.
+    """Draw the joint coordinates that all cases have, rad or m, over time, s.
+
+    The result is None if there are no such coordinates.
     """
     coordinates = overlay.shared_coordinates("joint")
     return draw(panels_of(coordinates), columns_for(coordinates), overlay)
 
 
 def joint_differences(overlay: Overlay) -> Figure | None:
-    """Draw the joint coordinates of each case minus those of the first case; return None for a single
-    case.
+    """Draw the differences of the joint coordinates between each case and the first case.
+
+    The result is None for a single case.
     """
     if not overlay.compares_cases:
         return None
@@ -69,10 +71,10 @@ def elastic_coordinates(overlay: Overlay) -> Figure | None:
 
 
 def base_motion(overlay: Overlay) -> Figure | None:
-    """Draw translations, m, and rotations, rad, of the bases that can move; None if no base can move.
+    """Draw translations, m, and rotations, rad, of all movable bases; return None if there are none.
 
-    In a comparison of cases, the initial values are subtracted, because they depend on the supports of
-    each case.
+    If several cases are compared, the initial values are subtracted, because they depend on the
+    supports of each case.
     """
     moving = overlay.where(lambda curves: not curves.mechanism.base_fixed)
     coordinates = moving.shared_coordinates("base")
@@ -97,9 +99,7 @@ def driving_efforts(overlay: Overlay) -> Figure | None:
 
 
 def expressions(overlay: Overlay) -> Figure | None:
-    """Draw the outputs that the description defines by expressions and that all cases have; return None if
-    there are none.
-    """
+    """Draw outputs that are defined by expressions and exist in all cases; return None without outputs."""
     requested = {
         name: quantity.unit or ""
         for curves in overlay.references[:1]
@@ -136,7 +136,7 @@ def draw(
 
 
 def panel_grid(count: int, columns: int) -> tuple[Figure, list[Axes]]:
-    """Return a figure and the given number of axes in it, row by row, which share the time axis."""
+    """Return a figure and the given number of axes in it, row by row, with a common time axis."""
     rows = -(-count // columns)
     figure = style.new_figure(0.7 + 1.65 * rows)
     cells = list(figure.subplots(rows, columns, squeeze=False, sharex=True).flat)
@@ -156,8 +156,9 @@ def draw_panel(
     *,
     after_transient: bool = False,
 ) -> None:
-    """Draw one signal of all runs, and the programmed values, which are given as pairs of times, s, and
-    values, shape (N,) each.
+    """Draw one signal of all runs, and its programmed values.
+
+    The programmed values are pairs of times, s, and values, shape (N,) each.
     """
     references = [
         (curves.run, _shown_values(curves, panel.signal, after_transient=after_transient))
@@ -182,9 +183,9 @@ def draw_panel(
 
 
 def show_constant(axes: Axes, panel: Panel, value: float, height: float) -> None:
-    """Write the value of a constant signal into the title.
+    """Write the value of a constant signal into the title of its panel.
 
-    The range of the vertical axis is so large that rounding errors are invisible.
+    The vertical axis gets such a large range that rounding errors are invisible.
     """
     shown = 0.0 if abs(value) <= _ZERO * height else value
     axes.set_ylim(shown - height / 2, shown + height / 2)
@@ -192,9 +193,7 @@ def show_constant(axes: Axes, panel: Panel, value: float, height: float) -> None
 
 
 def set_title(axes: Axes, panel: Panel, factor: float) -> None:
-    """Set the title of a panel with the unit and, if the values were scaled, with the power of ten before
-    the unit.
-    """
+    """Set the title of a panel, with the unit and, for scaled values, a power of ten before the unit."""
     power = "" if factor == 1.0 else style.power_of_ten(factor) + " "
     unit = f"{power}{unit_text(panel.unit)}".strip()
     axes.set_title(f"{panel.title}  in {unit}" if unit else panel.title)
@@ -216,7 +215,7 @@ def natural_height(panel: Panel, values: Array, natural: Sequence[Magnitude]) ->
 
 
 def stay_near(axes: Axes, trusted: Array, room: float = ROOM) -> None:
-    """Limit the vertical axis, so that curves that have diverged do not flatten the others.
+    """Limit the vertical axis, so that curves of diverged runs do not flatten the other curves.
 
     Parameters
     ----------
@@ -249,8 +248,9 @@ def readable_factor(largest: float) -> float:
 
 
 def _shown_values(curves: RunCurves, signal: str, *, after_transient: bool) -> Array:
-    """Return the values for which the axes are scaled: those after the transient, or all values of a run
-    that ends earlier.
+    """Return the values for which the axes are scaled, for example those after the initial transient.
+
+    If a run ends before the end of the transient, all its values are used.
     """
     time, values = curves.run.time, curves.run.signals[signal]
     settled = curves.stabilisation.settled
@@ -262,7 +262,6 @@ def _since_start(values: Array) -> Array:
 
 
 def _difference(first: RunCurves, curves: RunCurves, coordinates: Sequence[Coordinate]) -> RunCurves:
-    """Return the coordinates of a case minus those of the first case, at times that lie in both runs."""
     grid = on_common_grid(first.run, curves.run)
     signals = {c.symbol: grid.run[c.symbol] - grid.reference[c.symbol] for c in coordinates}
     return replace(curves, run=replace(curves.run, time=grid.time, signals=signals, natural=()))

@@ -42,7 +42,7 @@ _HIGH = {"": "largest", "maximize": "best", "minimize": "worst"}
 
 @dataclass(frozen=True)
 class ExtremeRuns:
-    """One end of the range of an objective's values: the largest or the smallest values.
+    """Runs with the largest values, or with the smallest values, of an objective.
 
     Attributes
     ----------
@@ -51,8 +51,7 @@ class ExtremeRuns:
     side
         `smallest` or `largest`.
     runs
-        Function of an objective's name and a maximum count, which returns the indices of the runs at
-        this end.
+        Function of an objective's name and a maximum count, which returns the indices of these runs.
     """
 
     word: str
@@ -65,14 +64,13 @@ class ExtremeRuns:
         return self.word != self.side
 
     def title(self, objective: str) -> str:
-        """Return a phrase for the runs at this end, such as `Worst runs: smallest margin`."""
+        """Return a phrase for these runs, such as `Worst runs: smallest margin`."""
         if self.has_goal:
             return f"{self.word.capitalize()} runs: {self.side} {objective}"
         return f"Runs with the {self.side} {objective}"
 
 
 def _ordered(values: Array) -> NDArray[np.int64]:
-    """Return the indices of all values that are numbers, the smallest value first."""
     order = np.argsort(values, kind="stable")
     return order[~np.isnan(values[order])]
 
@@ -137,10 +135,10 @@ class Content:
         return _ordered(self.objectives[objective])[:count]
 
     def ends(self, objective: str) -> tuple[ExtremeRuns, ExtremeRuns]:
-        """Return the two ends of an objective's range, first the end with the more important runs.
+        """Return the runs with the smallest and with the largest values of an objective, as two groups.
 
-        The worst runs come first for an objective with a goal. Without a goal, the runs with the largest
-        values come first.
+        The more important group comes first: the worst runs for an objective with a goal, otherwise the
+        runs with the largest values.
         """
         goal = self.goals.get(objective, "")
         low, high = (

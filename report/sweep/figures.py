@@ -26,7 +26,7 @@ _MOST_AXES = 9
 
 
 def pictures(content: Content) -> Iterator[Picture]:
-    """Draw the figures for which a sweep has data, one after the other."""
+    """Draw the figures of a sweep for which there are data, one after the other."""
     return drawn(_entries(content))
 
 
@@ -77,7 +77,6 @@ def _listed(keys: Iterable[str]) -> str:
 
 
 def _coloured(content: Content, name: str) -> str:
-    """Return a sentence that explains which colours mark the runs with extreme values of an objective."""
     if not name:
         return ""
     ends = _shown_ends(content, name)
@@ -86,8 +85,9 @@ def _coloured(content: Content, name: str) -> str:
 
 
 def _shown_ends(content: Content, name: str) -> Sequence[ExtremeRuns]:
-    """Return the ends of an objective's range whose runs are coloured: both if the objective has a goal,
-    otherwise one.
+    """Return the groups of extreme runs that are coloured.
+
+    The best and the worst runs are coloured for an objective with a goal, otherwise only one group.
     """
     first, second = content.ends(name)
     return (first, second) if first.has_goal else (first,)
@@ -102,8 +102,10 @@ def _finite(values: Array) -> Array:
 
 
 def _layers(content: Content, name: str) -> Iterator[tuple[Any, str]]:
-    """Yield groups of runs to draw, each with a colour: first an even selection of all runs, then the runs
-    with extreme values of an objective.
+    """Yield groups of runs to draw, each with a colour.
+
+    The first group is an even selection of all runs. Groups of runs with extreme values of an objective
+    follow.
     """
     there = np.flatnonzero(np.isfinite(content.objectives[name]))
     even = there[np.unique(np.linspace(0, len(there) - 1, _LINES).round().astype(int))] if len(there) else there
@@ -141,9 +143,7 @@ def _parallel(content: Content, name: str) -> Figure | None:
 
 
 def _short(key: str, most: int = 18) -> str:
-    """Return a key as text for a narrow label: a long key is broken into lines at dots or shortened at its
-    beginning.
-    """
+    """Return a key as text for a narrow label, broken into lines at dots or shortened at its beginning."""
     if len(key) <= most:
         return key
     head, _, tail = key.rpartition(".")

@@ -77,8 +77,9 @@ def _ends(content: Content, name: str) -> Sequence[ExtremeRuns]:
 
 
 def _extremes(content: Content, name: str) -> Iterator[tuple[str, str]]:
-    """Yield labels and values of the worst and the best run of an objective; without a goal, only the
-    largest value.
+    """Yield labels and values of the worst and the best run of an objective.
+
+    For an objective without a goal, only the largest value is yielded.
     """
     ends = content.ends(name) if name in content.goals else content.ends(name)[:1]
     for end in reversed(ends):
@@ -88,8 +89,6 @@ def _extremes(content: Content, name: str) -> Iterator[tuple[str, str]]:
 
 
 def _objectives(content: Content) -> TextTable:
-    """Return a table of objectives with their expressions and statistics of their values."""
-
     def column(of: Callable[[Any], float]) -> Callable[[str], str]:
         def text(name: str) -> str:
             values = content.objectives[name]
@@ -112,7 +111,6 @@ def _objectives(content: Content) -> TextTable:
 
 
 def _effects(content: Content) -> TextTable | None:
-    """Return a table of sensitivities by objective and key; None if no sensitivity is known."""
     known = {name: found for name, found in content.effects.items() if isinstance(found, Effects)}
     if not known:
         return None
@@ -127,11 +125,10 @@ def _effects(content: Content) -> TextTable | None:
 
 
 def _runs(content: Content, end: ExtremeRuns, first: str) -> TextTable:
-    """Return a table of the runs with the largest or the smallest values of the first objective."""
     names = [*content.keys, *content.objectives]
     columns = {**content.keys, **content.objectives}
     known = int(np.count_nonzero(~np.isnan(content.objectives[first])))
-    count = min(_RUNS, -(-known // 2))  # Even with few runs, no run appears in both tables.
+    count = min(_RUNS, -(-known // 2))  # At most half of the runs, so that no run appears in both tables.
     rows = [(str(int(run)), *(_cell(columns[name][run]) for name in names)) for run in end.runs(first, count)]
     numbers: tuple[Kind, ...] = tuple("number" for _ in names)
     return TextTable(("run", *names), ("number", *numbers), tuple(rows))

@@ -13,8 +13,8 @@ from ...core.errors import DescriptionError, Problem
 from ...core.trajectory import Array, Trajectory
 from .scales import VIOLATIONS, scales
 
-_ROUNDING = 1e-12  # times with a smaller difference are equal (relative to the horizon)
-_LACKING = 1e-9  # a time span that is shorter by less is complete (relative to horizon)
+_ROUNDING = 1e-12  # times count as equal if their difference, relative to the horizon, is smaller
+_LACKING = 1e-9  # largest missing part of a complete time span, relative to the horizon
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Comparison:
     max_abs_error : mapping
         Largest absolute difference of each signal, in the signal's unit.
     rel_error : mapping
-        Largest absolute difference of each signal divided by its scale (see `scales`).
+        Largest absolute difference of each signal divided by the signal's scale (see `scales`).
     worst_signal : str
         Signal with the largest relative error; empty if there is no difference.
     violation_position, violation_velocity : float or None
@@ -48,11 +48,11 @@ class Comparison:
     note : str
         Further information, such as signals that were not compared.
     sensitive_from : float or None
-        Time from which on correct runs may differ by more than the tolerance, s; None if there is no
-        such time or it was not determined.
+        Time from which on correct runs may differ by more than the tolerance, s. None if there is no
+        such time or if it was not determined.
     singular_from : float or None
-        Time of the first singular configuration, s, if the run failed there and is compared up to this
-        time; None if the whole run is compared.
+        Time of the first singular configuration, s, if the run failed there. The run is then compared
+        only up to this time. None if the whole run is compared.
     """
 
     name: str
@@ -79,18 +79,18 @@ class Comparison:
 
 @dataclass(frozen=True)
 class CommonGrid:
-    """Signals of two runs at common instants.
+    """Signals of two runs at common times.
 
     Parameters
     ----------
     time : ndarray, shape (N,)
-        Instants, s.
+        Common times, s.
     reference : mapping
-        All signals of the reference, shape (N,) each.
+        All signals of the reference run, shape (N,) each.
     run : mapping
-        Signals of the run that the reference contains as well, shape (N,) each.
+        Signals of the other run that the reference run also has, shape (N,) each.
     interpolated : bool
-        Whether the time grids differ, so that one run was interpolated.
+        Whether the output times of both runs differ, so that one run was interpolated.
     """
 
     time: Array
@@ -108,11 +108,11 @@ class CommonGrid:
         return {name: np.abs(self.run[name] - self.reference[name]) for name in self.compared}
 
     def up_to(self, time: float) -> CommonGrid:
-        """Return the signals at all instants up to the given time, s."""
+        """Return the signals at all times up to the given time, s."""
         return self._kept(self.time <= time)
 
     def outside(self, spans: Iterable[tuple[float, float]]) -> CommonGrid:
-        """Return the signals at the instants outside of given time spans, s."""
+        """Return the signals at all times outside of the given time spans, s."""
         within = [(self.time > begin) & (self.time < end) for begin, end in spans]
         return self._kept(~np.any(within, axis=0)) if within else self
 
@@ -144,7 +144,7 @@ def compare(
     reference, run : Trajectory
         Runs to compare.
     units : mapping
-        Unit of each signal; a signal without a unit is a group of its own.
+        Unit of each signal. The scale of a signal depends on other signals with the same unit.
     tolerance : float
         Largest admissible relative error.
     horizon : float
@@ -157,7 +157,7 @@ def compare(
     Raises
     ------
     DescriptionError
-        If the runs share no signal or fewer than two instants, or if time does not increase.
+        If the runs share no signal or fewer than two output times, or if time does not increase.
     """
     grid = on_common_grid(reference, run)
     scale = scales(grid.reference, units, reference.natural)
@@ -193,7 +193,7 @@ def error_over_time(reference: Trajectory, run: Trajectory, units: Mapping[str, 
     Returns
     -------
     time, error : ndarray, shape (N,)
-        Instants, s, and largest |difference|/scale at each instant.
+        Times, s, and largest |difference|/scale of all signals at each time.
     """
     grid = on_common_grid(reference, run)
     scale = scales(grid.reference, units, reference.natural)
@@ -203,22 +203,19 @@ def error_over_time(reference: Trajectory, run: Trajectory, units: Mapping[str, 
 
 
 def _regular(reference: Trajectory, grid: CommonGrid) -> CommonGrid:
-    """Return the signals outside of the steps in which the reference crosses singular
-    configurations.
-    """
     return grid.outside(passed.crossed for passed in reference.singular if passed.crossed is not None)
 
 
 def on_common_grid(reference: Trajectory, run: Trajectory) -> CommonGrid:
-    """Return both runs at the instants of the coarser run within their common time span.
+    """Return both runs at the output times of the coarser run within their common time span.
 
-    If the grids differ, the finer run is interpolated by a cubic spline (not-a-knot), without
+    If the output times differ, the finer run is interpolated by a cubic spline (not-a-knot), without
     extrapolation.
 
     Raises
     ------
     DescriptionError
-        If the runs share no signal or fewer than two instants, or if time does not increase.
+        If the runs share no signal or fewer than two output times, or if time does not increase.
     """
     shared = [name for name in reference.signals if name in run.signals]
     if VIOLATIONS.issuperset(shared):
@@ -248,7 +245,6 @@ def _check_time(trajectory: Trajectory) -> None:
 
 
 def _overlap(first: Array, second: Array) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return masks of the times of two grids within their common time span."""
     if not (len(first) and len(second)):
         return np.zeros(len(first), dtype=bool), np.zeros(len(second), dtype=bool)
     start, stop = max(first[0], second[0]), min(first[-1], second[-1])
@@ -264,7 +260,6 @@ def _same_times(first: Array, second: Array) -> bool:
 def _sampled(
     trajectory: Trajectory, inside: NDArray[np.bool_], time: Array, names: Iterable[str]
 ) -> dict[str, Array]:
-    """Return signals at the given times, either samples of the trajectory or spline interpolants."""
     if _same_times(trajectory.time[inside], time):
         return {name: np.asarray(trajectory.signals[name])[inside] for name in names}
     return {name: _interpolated(trajectory, name, time) for name in names}
@@ -286,7 +281,7 @@ def _largest(values: Array) -> float:
 
 
 def covers(span: float, horizon: float) -> bool:
-    """Whether a time span, s, covers a horizon, s, within rounding errors."""
+    """Whether a run of the given length, s, reaches the end of a time span, s, within rounding errors."""
     return span >= horizon * (1.0 - _LACKING)
 
 

@@ -108,7 +108,7 @@ class RunReport:
 
     @property
     def agrees(self) -> Finding:
-        """Finding on whether every run agrees with the reference run, and over which part of the time span."""
+        """Finding on whether every run agrees with the reference run over the time span that the run reached."""
         span = float(self.reference.time[-1] - self.reference.time[0])
         found = agreement(self.others, span, self.unconfirmed)
         return Finding(False, "; ".join([found.text.rstrip("."), *self.doubts]) + ".") if self.doubts else found
@@ -135,7 +135,7 @@ class RunReport:
 
     @property
     def remarks(self) -> list[tuple[str, str]]:
-        """Remarks as pairs of texts: the name of a run, or an empty text for all runs, and the remark."""
+        """Remarks on single runs, each with the name of the run, and on all runs, with an empty name."""
         return [(c.name, c.note) for c in self.comparisons if c.note] + [("", note) for note in self.notes]
 
     @property

@@ -42,8 +42,8 @@ class Decay:
 def baumgarte_roots(alpha: float, beta: float) -> tuple[float, float]:
     """Return the real parts of the roots of s² + 2αs + β² = 0, the slow one first, 1/s.
 
-    The slow root is −α + √(α² − β²); both real parts are −α if β > α (Jarzębowska et al. 2023, equation
-    26).
+    For α ≥ β, the slow root is −α + √(α² − β²). For α < β, both real parts are −α (Jarzębowska et
+    al. 2023, equation 26).
     """
     fast = -alpha - cmath.sqrt(alpha**2 - beta**2)
     # The slow root follows from the product β² of both roots; −α + √(α² − β²) would lose all digits for β ≪ α.
@@ -81,9 +81,9 @@ def free_decay(time: Array, alpha: float, beta: float) -> tuple[Array, Array]:
 def straight_part(time: Array, values: Array, begin: float) -> Decay | None:
     """Fit an exponential decay to the longest possible initial part of a signal, or return None.
 
-    The logarithm is fitted by a straight line (least squares). The fit is accepted if the
-    root-mean-square deviation is at most 0.3 %, and the values fall to less than half over at least five
-    samples.
+    A straight line is fitted to the logarithm by least squares. The fit is accepted if the
+    root-mean-square deviation is at most 0.003, and the values fall to less than half over at least
+    five samples.
 
     Parameters
     ----------

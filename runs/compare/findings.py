@@ -1,4 +1,4 @@
-"""Findings of the verdict: the description is consistent, the runs agree, and the constraints hold."""
+"""Findings of the verdict on consistency, agreement of the runs, and fulfilled constraints."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .compare import Comparison, covers, listed
 from .decay import free_decay
 
 _SLACK = 1.01  # factor by which a violation may exceed its predicted decay
-_NAMED = 0.1  # messages name constraints with larger violations, relative to the largest
+_NAMED = 0.1  # messages name a constraint if its violation exceeds this fraction of the largest one
 _UNIT = {0: "", 1: " per s", 2: " relative to its acceleration"}
 
 
@@ -28,7 +28,7 @@ class Finding:
 
 
 def consistency(model: System, found: Residuals) -> Finding:
-    """Check that constraints are fulfilled initially, and that redundant constraints are fulfilled always.
+    """Check that all constraints are fulfilled initially, and that redundant constraints remain fulfilled.
 
     Constraints that the description declares in `starts_violated` may be violated initially.
 
@@ -149,7 +149,7 @@ def _violated(model: System, found: Residuals) -> tuple[list[str], list[str]]:
     wrong: list[str] = []
     for i, name in enumerate(found.names):
         values = (found.position[0, i], found.velocity[0, i])
-        # A position constraint whose rate is violated will soon be violated itself, so rates are checked as well.
+        # A violated rate soon violates the position, so the rates of position constraints are checked as well.
         for value, rate in zip(values, ("", " per s"), strict=True):
             if not abs(value) <= simulation.violation:
                 text = f"{name} is violated by {abs(value):.3g}{rate} at t = 0"
@@ -163,9 +163,6 @@ def _violated(model: System, found: Residuals) -> tuple[list[str], list[str]]:
 
 
 def _known(model: System) -> set[str]:
-    """Return the names of the programmed constraints that may be violated initially, according to
-    the description.
-    """
     simulation = model.chain.simulation
     return {
         row
@@ -176,9 +173,7 @@ def _known(model: System) -> set[str]:
 
 
 def _left_out(model: System, found: Residuals) -> Iterator[str]:
-    """Yield a sentence for each omitted constraint that proves not to be redundant, because the run
-    violates it.
-    """
+    """Yield a sentence for each constraint that was omitted as redundant, but that the run violates."""
     limit, decayed = model.chain.simulation.violation, _decayed(model, found)
     for i in _redundant(model, found.names):
         lacking = {
@@ -216,8 +211,9 @@ def _opened(model: System, found: Residuals, run: Trajectory) -> Iterator[str]:
 
 
 def _which(found: Residuals, level: int, run: Trajectory) -> str:
-    """Return the names of the constraints with the largest violations in the reference run, at level 0
-    (positions) or 1 (velocities).
+    """Return the names of the constraints with the largest violations in the reference run.
+
+    The argument `level` is 0 for positions and 1 for velocities.
     """
     if run.name != "reference":
         return ""
@@ -249,12 +245,11 @@ def _largest(values: Array) -> float:
 def _rate(model: System) -> float:
     """Return the ratio of the admissible velocity violation to the admissible position violation, 1/s.
 
-    The ratio is 1/s plus the rates of the constraint stabilisation.
+    The ratio is the sum of 1/s and the parameters of the constraint stabilisation: 2α + β or κ.
     """
     chain = model.chain.constraints
     return 1.0 + (chain.kappa if chain.formulation == "gpme_reduced" else 2 * chain.alpha + chain.beta)
 
 
 def _redundant(model: System, names: Sequence[str] | None = None) -> list[int]:
-    """Return the indices of the redundant constraints."""
     return [i for i, name in enumerate(names or model.rows) if name not in model.solvability.independent]

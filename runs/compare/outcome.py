@@ -27,7 +27,7 @@ class CaseRun:
     reference
         Run of the reference solver.
     mechanism
-        Mechanism of plain numbers with the settings of the case.
+        Mechanism whose parameters have numerical values with the settings of the case.
     targets
         Programmed positions by name of the point, at the run's times, shape (N, 3), world frame, m.
     """

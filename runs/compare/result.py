@@ -1,4 +1,4 @@
-"""The file `result.json`, a machine-readable verdict."""
+"""File `result.json`: verdict of a run in machine-readable form."""
 
 from __future__ import annotations
 
@@ -69,5 +69,5 @@ def _mode_data(mode: LinearisedMode) -> dict[str, Any]:
 
 
 def comparison_data(comparison: Comparison) -> dict[str, Any]:
-    """Return one entry of `runs` in `result.json`."""
+    """Return the entry of one run in the list `runs` of `result.json`."""
     return {key: getattr(comparison, key) for key in _OF_RUN}

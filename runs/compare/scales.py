@@ -1,6 +1,4 @@
-"""Scales of signals for relative errors: the signal's range, or its natural scale if the signal is
-constant.
-"""
+"""Scales of signals for relative errors: the range, or the natural magnitude of constant signals."""
 
 from __future__ import annotations
 
@@ -10,31 +8,33 @@ import numpy as np
 
 from ...core.trajectory import Array, Magnitude
 
-VIOLATIONS = frozenset({"violation_position", "violation_velocity"})  # signals whose exact value is zero
-# Lower bounds of a scale, relative to the natural scale of the signal, and to the largest of link and mechanism.
+VIOLATIONS = frozenset({"violation_position", "violation_velocity"})  # signals that are zero in an exact run
+# Lower bounds of a scale, relative to the natural magnitudes of the signal, of its link and of the mechanism.
 OWN, LINK, MACHINE = 0.1, 1e-2, 1e-3
 PLACE = 1e-7  # lower bound of a position's scale, relative to its distance from zero
-_OFFSET = 1e-2  # lower bound of a signal's natural scale, relative to the signal's largest value
+_OFFSET = 1e-2  # lower bound of a signal's natural magnitude, relative to its largest value
 _FROM_ZERO = ("N", "N.m", "rad/s", "m/s", "rad/s2", "m/s2")  # units of quantities with a physical zero
 
 
 def scales(
     signals: Mapping[str, Array], units: Mapping[str, str], natural: Sequence[Magnitude] = ()
 ) -> dict[str, float]:
-    """Return the scale of each signal, in its unit.
+    """Return the scale of each signal, in the signal's unit, by which errors are divided.
 
-    The scale is the signal's range (largest minus smallest value), but at least
+    The natural magnitude of a signal follows from the mechanism, not from the run. The scale is the
+    range of the signal (largest minus smallest value), but not less than any of these bounds.
 
-    - a tenth of the signal's natural scale,
-    - a hundredth of the largest natural scale with the same unit and link (or point, or base),
-    - a thousandth of the largest natural scale with the same unit,
-    - the lower bound `least` of the natural scale.
+    - a tenth of the natural magnitude of the signal,
+    - a hundredth of the largest natural magnitude of signals with equal unit and equal link (or base),
+    - a thousandth of the largest natural magnitude of signals with equal unit,
+    - the minimum scale `least` of the signal,
+    - a ten-millionth of the signal's largest absolute value.
 
-    Thus, the error of a signal at rest is divided by a physically meaningful magnitude, not by rounding
-    errors. If natural scales are unknown, the scale of velocities, accelerations and forces is the
-    largest value. The scale of other signals is then the range, but at least a hundredth of the largest
-    value, and the first word of a signal's name counts as the name of the link. The scale is 1 if all
-    these values are zero. Violations are omitted.
+    Errors of a constant signal are therefore not divided by a range of zero. An unknown natural
+    magnitude is replaced by the largest absolute value of a velocity, acceleration or force. For all
+    other signals, it is replaced by the range, or by a hundredth of the largest absolute value if that
+    is greater. If all bounds are zero, the scale is 1. The signals of constraint violations get no
+    scale.
     """
     known = {entry.signal: entry for entry in natural if entry.signal}
     found = [
@@ -58,9 +58,7 @@ def scales(
 
 
 def _own(name: str, values: Array, unit: str | None) -> Magnitude:
-    """Return a substitute for the unknown natural scale of a signal, derived from the values of the
-    signal.
-    """
+    """Return a substitute for the unknown natural magnitude of a signal, derived from the signal's values."""
     largest, extent = _finite(np.max(np.abs(values))), _finite(np.ptp(values))
     size = largest if unit in _FROM_ZERO else max(extent, _OFFSET * largest)
     return Magnitude(name, unit or f"unit of {name}", name.partition("_")[0], size)

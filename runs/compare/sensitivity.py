@@ -1,9 +1,9 @@
-"""Sensitive motions: differences between repeated reference runs, and the time up to which runs are comparable.
+"""Sensitive motions, and the time up to which their runs can be compared.
 
-A chaotic mechanism, or one with many impacts, amplifies all differences until even two correct solvers
-disagree. The reference solver determines this amplification itself: its run is repeated with a tighter
-tolerance, and from a slightly changed initial state. Both differences bound the admissible error of a
-correct run over time.
+Chaotic motions and motions with many impacts amplify errors until even two correct solvers
+disagree. The reference run is therefore repeated with a tighter tolerance, and from a slightly
+changed initial state. The differences between these runs show how large the error of a correct run
+may become.
 """
 
 from __future__ import annotations
@@ -46,14 +46,15 @@ class Sensitivity:
         return replace(self, allowed=factor * self.allowed)
 
     def begin(self, tolerance: float) -> float | None:
-        """Return the last output time, s, at which the error of a correct run is within a tolerance; None if
-        this is true for the whole run.
+        """Return the last output time, s, up to which a correct run must be within a tolerance.
+
+        The result is None if a correct run must be within the tolerance at all times.
         """
         beyond = np.flatnonzero(self.allowed > tolerance)
         return float(self.time[max(int(beyond[0]) - 1, 0)]) if len(beyond) else None
 
     def explains(self, time: Array, error: Array, tolerance: float) -> bool:
-        """Whether the errors of a run at the given times, s, may occur in a correct run, shape (N,) each."""
+        """Whether a correct run may have the given errors at the given times, s, shape (N,) each."""
         allowed = self.allowed[np.clip(np.searchsorted(self.time, time, side="right") - 1, 0, None)]
         within = (error <= np.maximum(allowed, tolerance)) | (allowed >= _UNRELATED)
         return bool(np.all(within & np.isfinite(error)))
@@ -93,8 +94,8 @@ def judged(
 ) -> Comparison:
     """Compare a disagreeing run over the time span in which the motion is predictable.
 
-    The tolerance applies as long as every correct run must meet it. Later, errors are admissible if the
-    differences between the repeated reference runs explain them.
+    The tolerance applies as long as every correct run must meet it. Later errors are admissible if they
+    are no larger than the differences between the repeated reference runs explain.
     """
     begin, covered = known.begin(comparison.tolerance), covers(comparison.horizon, float(reference.time[-1]))
     if begin is None or not covered:
@@ -111,8 +112,9 @@ def judged(
 
 
 def is_long_enough(time: Array, begin: float) -> bool:
-    """Whether a comparison up to a time, s, is meaningful, given the output times of the whole run,
-    shape (N,), s.
+    """Whether a comparison that ends at a time, s, covers enough output times to be meaningful.
+
+    The output times of the whole run have shape (N,), s.
     """
     return begin >= _EARLIEST * float(time[-1]) and int(np.count_nonzero(time <= begin)) > _FEWEST
 

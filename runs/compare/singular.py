@@ -1,6 +1,7 @@
 """Comparison of runs that fail at a singular configuration.
 
-There, the motion can continue along several branches, which the constraints do not distinguish.
+At a singular configuration, the motion can continue along several branches that all fulfil the
+constraints. A comparison beyond this configuration is therefore not meaningful.
 """
 
 from __future__ import annotations
@@ -11,8 +12,7 @@ from .compare import Comparison
 
 
 def ends_at_singular(comparison: Comparison, singular: float, message: str) -> Comparison:
-    """Add a note to the comparison of a failed run, which says why the comparison ends before the first
-    singular configuration.
+    """Add a note to the comparison of a failed run that explains why the comparison ends early.
 
     Parameters
     ----------

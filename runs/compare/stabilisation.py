@@ -1,6 +1,4 @@
-"""Decay of a run's constraint violation, compared with the characteristic roots of the constraint
-stabilisation.
-"""
+"""Decay of a run's constraint violation, compared with the roots of the constraint stabilisation."""
 
 from __future__ import annotations
 
@@ -21,7 +19,7 @@ class Stabilisation:
     Attributes
     ----------
     mechanism
-        Mechanism of plain numbers.
+        Mechanism whose parameters have numerical values.
     run
         Run with the signal `violation_position`, if the mechanism has constraints.
     """
@@ -31,14 +29,12 @@ class Stabilisation:
 
     @property
     def name(self) -> str:
-        """Name of the characteristic root that determines how long a constraint violation lasts."""
+        """Name of the characteristic root with the slowest decay."""
         return "position feedback" if self._is_reduced else "slow root of Baumgarte"
 
     @property
     def slow_root(self) -> float:
-        """Real part of the characteristic root that determines how long a constraint violation
-        lasts, 1/s.
-        """
+        """Real part of the characteristic root with the slowest decay, 1/s."""
         return self._roots[0]
 
     @property
@@ -52,9 +48,10 @@ class Stabilisation:
 
     @cached_property
     def decay(self) -> Decay | None:
-        """Fit of the exponential decay of the constraint violation ‖Φ‖ after the fast root has decayed.
+        """Fit of the exponential decay of the constraint violation ‖Φ‖ after its fast part has vanished.
 
-        The result is None if no part of the violation decays exponentially.
+        The fast part belongs to the fast characteristic root. The result is None if no part of the
+        violation decays exponentially.
         """
         values = self.run.signals.get("violation_position")
         return None if values is None else straight_part(self.run.time, values, self.settled)

@@ -1,4 +1,4 @@
-"""Execution of FMUs in a separate process, so that a crash of foreign code does not end this one."""
+"""Execution of FMUs in a separate process, so that a crash of an FMU does not end this process."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def apart(name: str, action: Callable[..., T], progress: Progress = silent) -> T
     name : str
         Name of the run in messages.
     action : callable
-        Module-level function, or `partial` of one, that can be pickled.
+        Function that can be pickled: a function of a module, or a `partial` of such a function.
     progress : callable
         Callback with the name and the completed fraction.
 
@@ -40,7 +40,7 @@ def apart(name: str, action: Callable[..., T], progress: Progress = silent) -> T
     SolveError
         If the process crashes.
     GpmelicaError
-        Error that the action raised.
+        If the action raises this error.
     """
     with TemporaryDirectory(prefix="gpmelica-", ignore_cleanup_errors=True) as place:
         folder = Path(place)
@@ -79,8 +79,9 @@ def main(folder: Path) -> None:
 
 
 def _end_with(parent: int) -> None:
-    """End this process as soon as its parent process has ended, because a killed parent cannot end its
-    child processes.
+    """End this process as soon as its parent process has ended.
+
+    A parent that is killed cannot end its child processes.
     """
     while os.getppid() == parent:
         time.sleep(1.0)

@@ -32,7 +32,8 @@ class FmuRun:
     parameters
         Parameter values that are set before initialisation.
     nominals
-        Magnitudes of states by name for FMPy's CVODE, used if smaller than the nominal values.
+        Magnitudes of states by name for FMPy's CVODE. A magnitude is used if it is smaller than the
+        nominal value of the state.
     inputs
         Inputs of the FMU over time; None if all inputs are zero.
     progress

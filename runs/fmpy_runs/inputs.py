@@ -31,7 +31,7 @@ class InputTable:
     Parameters
     ----------
     time : ndarray, shape (N,), N ≥ 2
-        Instants, s, nondecreasing; an instant that occurs twice is a jump.
+        Times, s, nondecreasing; a time that occurs twice is a jump.
     values : mapping
         Values of each input, shape (N,), in the input's unit.
     """
@@ -41,7 +41,7 @@ class InputTable:
 
     @property
     def trajectory(self) -> Trajectory:
-        """Values of the inputs at the instants."""
+        """Values of the inputs at the times of the table."""
         return Trajectory("inputs", self.time, self.values)
 
     def functions(self) -> dict[str, PiecewiseLinear]:
@@ -161,11 +161,12 @@ def _checked(
 def _with_jumps(time: Array, least: float) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Replace ramps shorter than `least`, s, by jumps, because solvers cannot resolve such ramps.
 
+    Both table rows of a jump have the time at which the ramp began.
+
     Returns
     -------
     rows, instants : ndarray of int
-        Indices of the rows whose values remain, and for each of these the index of the row whose time
-        is used. The two rows of a jump have the time at which the ramp began.
+        Indices of the rows whose values remain, and indices of the rows whose times are used for them.
     """
     kept: list[tuple[int, int]] = []
     first = 0
@@ -180,8 +181,8 @@ def _with_jumps(time: Array, least: float) -> tuple[NDArray[np.intp], NDArray[np
 def _from_zero(time: Array, values: Mapping[str, Array]) -> InputTable:
     """Return the input table for t ≥ 0.
 
-    A jump at t = 0 is replaced by the values after the jump, because importers handle no event at the
-    initial time.
+    Importers handle no event at the initial time. A jump at t = 0 is therefore replaced by the values
+    after the jump.
     """
     later = time > 0.0
     first = {name: PiecewiseLinear(time, column).at(0.0, 0.0) for name, column in values.items()}
@@ -225,5 +226,5 @@ def _time_problems(column: Masked, stop: float) -> list[Problem]:
     thrice = np.flatnonzero((steps[:-1] == 0) & (steps[1:] == 0))
     if len(thrice):
         found = f"{time[thrice[0]]:.9g} s three times in row {thrice[0] + 3}"
-        problems.append(Problem("column time", f"expected an instant once, or twice for a jump, got {found}"))
+        problems.append(Problem("column time", f"expected each time at most twice, for a jump, got {found}"))
     return problems

@@ -78,7 +78,7 @@ class Instance:
     def move(self, t: float, x: Array, inputs: Mapping[str, float]) -> None:
         """Set time t, s, states x, shape (n_x,), and input values; then process an event, as in a run.
 
-        Redundant constraints must be fulfilled at the state.
+        The state must fulfil the redundant constraints.
         """
         self._now = t
         self._calling(lambda: self._move(t, x, inputs))

@@ -1,4 +1,7 @@
-"""Opening of FMUs in FMPy; imports little, so that worker processes start quickly."""
+"""Opening of FMUs in FMPy.
+
+The module imports few packages, so that worker processes start quickly.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +39,7 @@ def check_variables(names: Iterable[str], description: Any) -> None:
 def logger(messages: list[str]) -> Callable[..., None]:
     """Return a logger for FMPy that collects the error messages of an FMU."""
 
-    def log(*arguments: Any) -> None:  # an FMU of FMI 2.0 passes further arguments first
+    def log(*arguments: Any) -> None:  # an FMU of FMI 2.0 passes other arguments before the message
         status, _, message = arguments[-3:]
         if status >= fmpy.fmi2.fmi2Discard:
             messages.append(message.decode("utf-8", "replace"))

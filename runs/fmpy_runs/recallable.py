@@ -18,8 +18,10 @@ _APART = ("name", "progress", "log_file")  # Settings that do not influence the 
 
 
 def recalled_run(fmu: Path, description: Any, run: FmuRun, compute: Callable[[], Trajectory]) -> Trajectory:
-    """Return the run of an FMU, which is reused if an earlier command has computed and stored it; see
-    `core.recalled`.
+    """Return the run of an FMU.
+
+    If an earlier command has stored a run with the same settings and files, the stored run is returned;
+    see `core.recalled`.
 
     Parameters
     ----------
@@ -42,8 +44,8 @@ def recalled_run(fmu: Path, description: Any, run: FmuRun, compute: Callable[[],
 def _files(fmu: Path, description: Any) -> dict[str, bytes]:
     """Return the files of an FMU that determine its results, by their paths in the archive.
 
-    Documents and the date of generation are left out. FMUs of other tools may depend on further files, on
-    devices or on the time, so that their runs have no fingerprint.
+    Documents and the date of generation are left out. FMUs of other tools have no fingerprint, because
+    they may depend on further files, on devices or on the time.
 
     Raises
     ------

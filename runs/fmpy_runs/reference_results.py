@@ -1,7 +1,7 @@
 """Reference results of an FMU in the file format that fmi-standard.org requests from exporting tools.
 
-The rules of fmi-standard.org ("Compatibility information") require: at most ten variables, at most
-one megabyte, quoted headers, and inputs that are linear between their instants.
+The rules of fmi-standard.org ("Compatibility information") require at most ten variables, at most
+one megabyte, and quoted headers. Inputs must be linear between the times of their table.
 """
 
 from __future__ import annotations
@@ -70,7 +70,6 @@ def important(model: System) -> list[str]:
 
 
 def _thinned(time: Array, signals: Mapping[str, Array]) -> tuple[Array, dict[str, Array]]:
-    """Return evenly selected samples, including the first and the last one."""
     every = -(-len(time) // MOST_ROWS)
     kept = np.unique([*range(0, len(time), every), len(time) - 1])
     return time[kept], {name: values[kept] for name, values in signals.items()}
@@ -107,7 +106,7 @@ def _readme(model: System, fmi: str) -> str:
         " to use",
     ]
     if model.program.inputs:
-        files.append(f"{model.name}_in.csv: the inputs, linear between their instants")
+        files.append(f"{model.name}_in.csv: the inputs, linear between the listed times")
     tests = (
         "Suitable tests: model exchange and co-simulation, parameters, time events of forces, state get, set and\n"
         "serialisation, dependencies, directional derivatives."

@@ -31,9 +31,7 @@ _WARNING = 1  # status code of a warning in FMI 2.0; larger codes are failures
 
 @dataclass(frozen=True)
 class Span:
-    """Time span of a run: end time and output interval, s, and relative tolerance of the FMU's
-    solver.
-    """
+    """Time span of a run: end time, s, output interval, s, and relative tolerance of the FMU's solver."""
 
     stop: float
     output_step: float
@@ -56,8 +54,8 @@ class Repeated:
     span : Span
         Time span of each run.
     commands : mapping or None
-        Inputs that are constant during a run, each with the variable whose initial value the input
-        takes.
+        Names of inputs that are constant during a run. Each name is mapped to the variable whose
+        initial value is set as input.
     """
 
     def __init__(
@@ -75,7 +73,7 @@ class Repeated:
         fmpy.extract(str(fmu), self._folder, lambda name: not name.startswith("sources/"))
         self._messages: list[str] = []
         self._instance: Any = None
-        self._values = np.empty((len(self.grid), len(names)))  # results of the current run
+        self._values = np.empty((len(self.grid), len(names)))
         begin, row = self._values.ctypes.data, self._values.strides[0]
         self._rows = [ctypes.cast(begin + k * row, _DOUBLES) for k in range(len(self.grid))]
 
@@ -124,9 +122,6 @@ class Repeated:
         return self._values.copy()
 
     def _begun(self, references: list[int], values: list[float]) -> Any:
-        """Return an initialised FMU instance: a new one, or the one of the previous run after a
-        reset.
-        """
         if self._instance is None:
             log = logger(self._messages)
             made = fmpy.instantiate_fmu(
@@ -146,9 +141,7 @@ class Repeated:
         return instance
 
     def _steps(self, instance: Any) -> Iterator[float]:
-        """Simulate the FMU and record its variables at each output time; yield the times that are
-        reached, s.
-        """
+        """Simulate the FMU, record its variables, and yield each output time, s, when it is reached."""
         component, grid = instance.component, self.grid.tolist()
         step, get = instance.dll["fmi2DoStep"], instance.dll["fmi2GetReal"]
         step.argtypes = [ctypes.c_void_p, ctypes.c_double, ctypes.c_double, ctypes.c_int]

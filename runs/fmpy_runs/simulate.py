@@ -73,8 +73,9 @@ def _simulated(fmu: Path, description: Any, run: FmuRun) -> Trajectory:
 
 
 def _recorded(fmu: Path, description: Any, run: FmuRun, counters: Sequence[str], substeps: int) -> Any:
-    """Simulate an FMU in FMPy with the given number of substeps per output step, and return FMPy's table
-    of the recorded variables.
+    """Simulate an FMU in FMPy, and return FMPy's table of the recorded variables.
+
+    Each output step is divided into the given number of substeps.
     """
     messages: list[str] = []
     log = logger(messages)
@@ -123,11 +124,10 @@ def _with_steps(recorded: Callable[[int], Any], substeps: int) -> Any:
 
 @contextmanager
 def _quiet_callbacks() -> Iterator[list[BaseException]]:
-    """Suppress messages about failures in FMPy's callbacks within the context, because the run
-    reports them at its end.
+    """Suppress messages about failures in FMPy's callbacks; the run reports the failures at its end.
 
-    Python ignores Ctrl-C during a callback, and the run would fail or be wrong. After Ctrl-C, the yielded
-    list contains the KeyboardInterrupt, which the end of the context raises again.
+    Python ignores Ctrl-C during a callback, so that the run would fail or be wrong. After Ctrl-C, the
+    yielded list contains the KeyboardInterrupt, which is raised again at the end of the context.
     """
     previous, interrupts = sys.unraisablehook, list[BaseException]()
 
@@ -147,8 +147,9 @@ def _quiet_callbacks() -> Iterator[list[BaseException]]:
 
 
 def _start_values(description: Any, values: Mapping[str, float]) -> dict[str, Any]:
-    """Return start values in which the elements of an array, such as `column_com[1]`, are combined into
-    one array for FMI 3.0.
+    """Return start values for an FMU of FMI 3.0, in which an array is one variable.
+
+    Elements such as `column_com[1]` are combined into arrays.
     """
     arrays = {v.name: v for v in description.modelVariables if v.dimensions}
     found: dict[str, Any] = {}
@@ -162,8 +163,6 @@ def _start_values(description: Any, values: Mapping[str, float]) -> dict[str, An
 
 
 def _reporter(run: FmuRun, interrupts: Sequence[BaseException]) -> Callable[[float, Any], bool]:
-    """Return a callback that reports the progress of the run, and stops the run after an interrupt."""
-
     def report(time_reached: float, recorder: Any) -> bool:
         run.progress(run.name, time_reached / run.stop)
         return not interrupts
@@ -172,9 +171,7 @@ def _reporter(run: FmuRun, interrupts: Sequence[BaseException]) -> Callable[[flo
 
 
 def _trajectory(result: Any, run: FmuRun, counters: Sequence[str], wall: float) -> Trajectory:
-    """Return the recorded variables at the output times as a trajectory; raise SolveError if the run ended
-    early.
-    """
+    """Return the recorded variables at the output times; raise SolveError if the run ended early."""
     grid = output_grid(run.stop, run.output_step)
     recorded = np.asarray(result["time"])
     rows = rows_at(grid, recorded, 1e-9 * max(grid[-1], 1.0))
@@ -192,8 +189,9 @@ def _trajectory(result: Any, run: FmuRun, counters: Sequence[str], wall: float) 
 
 
 def read_or_simulate(path: Path) -> tuple[Trajectory, dict[str, str]]:
-    """Read a result file, or simulate an FMU over its default experiment, by co-simulation if the FMU
-    supports it.
+    """Read a result file, or simulate an FMU over its default experiment.
+
+    Co-simulation is used if the FMU supports it, otherwise model exchange.
 
     Returns
     -------
@@ -222,8 +220,9 @@ def read_or_simulate(path: Path) -> tuple[Trajectory, dict[str, str]]:
 
 
 def _setting(path: Path, experiment: Any, name: str, default: float) -> float:
-    """Return a setting of the FMU's default experiment, or the default value; raise DescriptionError
-    unless it is positive.
+    """Return a setting of the FMU's default experiment, or the default value if the setting is missing.
+
+    Raises DescriptionError for a value that is not positive.
     """
     text = getattr(experiment, name, None) or default
     try:

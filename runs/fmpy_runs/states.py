@@ -96,7 +96,7 @@ def _is_vector(value: Any, size: int) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    """Whether a value is a finite number that a double can represent; integers that are too large are not."""
+    """Whether a value is a finite number within the range of double precision."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     try:
@@ -106,8 +106,9 @@ def _is_number(value: Any) -> bool:
 
 
 def further_states(mechanism: Mechanism) -> list[str]:
-    """Return the names of the states beyond coordinates and rates: bristle deflections, then offset and
-    rate of each filter.
+    """Return the names of all states except coordinates and rates.
+
+    The bristle deflections come first, then offset and rate of each filter.
     """
     bristles = signal_names([c for c in mechanism.coordinates if c.friction is not None], "bristle")
     return bristles + [
@@ -116,7 +117,10 @@ def further_states(mechanism: Mechanism) -> list[str]:
 
 
 def signals(model: System, state: State) -> dict[str, float]:
-    """Return all coordinates, rates and further states by name. Some of them may not be states of the FMU."""
+    """Return all coordinates, rates and further states by name.
+
+    Some of these quantities may not be states of the FMU.
+    """
     coordinates = model.mechanism.coordinates
     names = signal_names(coordinates, "position") + signal_names(coordinates, "velocity")
     names += further_states(model.mechanism)

@@ -1,6 +1,6 @@
 """OpenModelica backend, which compiles the generated Modelica model to an FMU with `omc`.
 
-`find` locates an omc and `build` builds an FMU with it. Statements are sent to omc through
+`find` locates an omc, and `build` builds an FMU with this omc. Statements are sent to omc through
 OMPython. If omc refuses an interactive session, scripts are used instead.
 """
 

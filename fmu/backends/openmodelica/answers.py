@@ -54,10 +54,10 @@ class Answer:
 
 
 def of_script(output: str, before: int) -> Answer | None:
-    """Return omc's answer in the output of a script, or None if the output is incomplete.
+    """Return omc's answer to a statement from the output of a script, or None if the output is incomplete.
 
-    The output consists of `before` values of earlier statements, the value of the statement and the
-    messages of `getErrorString()`.
+    The output consists of three parts: the values of `before` earlier statements, the value of the
+    statement, and the messages that `getErrorString()` returns.
     """
     lines = output.splitlines()
     values: list[str] = []
@@ -70,8 +70,9 @@ def of_script(output: str, before: int) -> Answer | None:
 
 
 def _take_value(lines: list[str]) -> str:
-    """Remove the first value from the lines of omc's output and return it; a string value may
-    extend over several lines.
+    """Remove the first value from the lines of omc's output and return it.
+
+    A string value may extend over several lines.
     """
     taken = [lines.pop(0)]
     while taken[0].startswith('"') and lines and not _closes(taken):

@@ -105,15 +105,16 @@ class Request:
 
     @property
     def cvode(self) -> bool:
-        """Whether CVODE is included in the FMU.
+        """Whether the solver CVODE is included in the FMU.
 
-        omc's FMI 3.0 export fails with CVODE, and model exchange does not need a solver.
+        CVODE is not included for model exchange, which needs no solver, and for FMI 3.0, with which omc's
+        export fails.
         """
         return self.fmi == "2.0" and "cs" in self.kind
 
     @property
     def export(self) -> str:
-        """Statement of omc's scripting language that builds the FMU."""
+        """Statement in omc's scripting language that builds the FMU."""
         return (
             f'buildModelFMU({self.simulated}, version="{self.fmi}", fmuType="{self.kind}",'
             f' fileNamePrefix="{self.name}")'
@@ -185,7 +186,7 @@ def compile_text(
 ) -> BuildOutcome:
     """Build an FMU from any Modelica source.
 
-    The common parameters and the exceptions are described in `build`.
+    See `build` for the parameters that both functions have, and for the exceptions.
     """
     begin, log, deadline = time.perf_counter(), Log(), Deadline(timeout)
     fmu, log_file = out / f"{request.name}.fmu", out / LOG
@@ -209,8 +210,6 @@ def compile_text(
 
 
 class _Facts(TypedDict):
-    """Facts about a build that become attributes of `BuildOutcome`."""
-
     version: str
     transport: str
     equations: int
@@ -225,7 +224,7 @@ def _statements(
     """Send all statements of a build to omc; each answer is checked before the next statement."""
     version = omc.ask("getVersion()").value
     if request.cvode:
-        omc.ask(_CVODE, keep=True)  # the export uses only options that are set beforehand
+        omc.ask(_CVODE, keep=True)  # the export uses only options that are set before it
     for library in request.libraries:
         if omc.ask(f"loadModel({library})", keep=True).value != "true":
             raise MissingToolError(
@@ -294,8 +293,9 @@ def _solver(request: Request, fmu: Path, exported: Answer, diagnosis: Diagnosis)
 
 
 def _keep_logs(folder: Path, log: Log) -> None:
-    """Append the output of the C compiler and its tools to the log before the working directory is
-    removed.
+    """Append the output of the C compiler and its tools to the log.
+
+    The files with this output are in the working directory, which is removed later.
     """
     for path in sorted(folder.rglob("*.log")):
         if path.is_file() and (text := path.read_text("utf-8", "replace").strip()):

@@ -34,9 +34,9 @@ def corrected(fmu: Path) -> bytes:
 def _with_valid_initials(text: str) -> str:
     """Set the attribute `initial` of variables without a start value to `calculated`.
 
-    If a parameter sets the initial value of a state, omc's FMI 3.0 export writes `exact` for this
-    state, but no start value. The standard forbids this combination, and importers reject it. omc's
-    FMI 2.0 export uses `calculated`.
+    For a state whose initial value depends on a parameter, omc's FMI 3.0 export writes `exact`, but no
+    start value. The standard forbids this combination, and importers reject it. omc's FMI 2.0 export
+    uses `calculated`.
     """
     return _STARTLESS.sub(r'\1calculated"', text)
 
@@ -44,11 +44,11 @@ def _with_valid_initials(text: str) -> str:
 def _without_completion(text: str) -> str:
     """Remove the request for completedIntegratorStep calls if the FMU has no event indicators.
 
-    In this call, omc's code evaluates outputs and assertions. Variables on which the derivatives
-    depend are not evaluated, but keep the values of the solver's last request. Assertions would
-    therefore combine two different times and fail. Without the call, assertions are evaluated with
-    the outputs, at a single time. FMUs with event indicators require the call, because only this
-    call makes omc's code update the outputs after fmi2GetEventIndicators.
+    During this call, omc's code evaluates assertions at the new time. However, variables on which the
+    derivatives depend still have their values from an earlier evaluation. An assertion can then fail
+    although no state violates it. Without the call, assertions are evaluated with the outputs, at a
+    single time. FMUs with event indicators require the call: otherwise omc's code does not update the
+    outputs after fmi2GetEventIndicators.
     """
     if _INDICATOR.search(text):
         return text

@@ -20,7 +20,7 @@ class OmcError(BuildError):
 class OmcTimeout(BuildError):
     """Error raised if omc exceeds the time limit.
 
-    omc and its child processes have been terminated.
+    When the error is raised, omc and its child processes have been terminated.
     """
 
 

@@ -14,9 +14,9 @@ from ....core.errors import MissingToolError
 _DOCKER = "docker:"
 _PROBE = 30.0  # Maximum duration of a version or image query, s.
 # Compiler options for the C code that omc generates.
-# Without the first option, gcc takes a time of order n² for the function that lists all n variables.
-# -funroll-loops: omc calls all equations in one loop; processors predict calls in an unrolled loop better.
-# The last option re-enables optimisation, which omc disables, in functions that fill linear systems.
+# Without -fno-tree-slp-vectorize, gcc needs a time of order n² for the function that lists all n variables.
+# -funroll-loops: omc calls all equations in one loop, and processors predict calls in an unrolled loop better.
+# -DOMC_DISABLE_OPT= re-enables optimisation, which omc disables, in functions that fill linear systems.
 _C_FLAGS = "-fno-tree-slp-vectorize -funroll-loops -DOMC_DISABLE_OPT="
 # CMake reads this file from version 3.21 on.
 _TOOLCHAIN = Path(__file__).parents[2] / "compilers" / "release.cmake"
@@ -61,7 +61,10 @@ class Omc:
         return {"PATH": path, "CFLAGS": flags, "CMAKE_TOOLCHAIN_FILE": toolchain}
 
     def command(self, folder: Path) -> list[str]:
-        """Return the command that starts omc in a folder; further arguments can be appended."""
+        """Return the command that starts omc in a folder.
+
+        The caller can append further arguments to the command.
+        """
         # The parser of messages expects English text.
         if self.image is None:
             return [self.program, "--locale=C"]

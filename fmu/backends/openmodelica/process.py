@@ -60,7 +60,7 @@ class Child:
                     bufsize=0,
                     stdout=out,
                     stderr=err,
-                    start_new_session=True,  # separate process group for omc and its compilers
+                    start_new_session=True,  # a separate process group: omc and its compilers
                 )
         except OSError as error:
             raise MissingToolError(f"omc cannot be started: {command[0]}: {error.strerror}") from None
@@ -79,7 +79,7 @@ class Child:
         return self.text().split("\n")[:-1]
 
     def tell(self, line: str) -> None:
-        """Write a line to standard input; without effect if the process has ended."""
+        """Write a line to standard input; the call has no effect if the process has ended."""
         with contextlib.suppress(BrokenPipeError):
             assert self._process.stdin is not None
             self._process.stdin.write(f"{line}\n".encode())

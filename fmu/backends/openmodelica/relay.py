@@ -1,8 +1,8 @@
 """Separate process that runs an OMPython session with the OpenModelica compiler omc.
 
-The process reads one statement per line of standard input and writes one answer per line. If
-omc has ended, OMPython waits for it without a time limit. A separate process can be terminated
-in this case.
+The process reads one statement per line of standard input and writes one answer per line. If omc
+ends unexpectedly, OMPython waits for an answer without a time limit. A separate process can then be
+terminated.
 """
 
 from __future__ import annotations

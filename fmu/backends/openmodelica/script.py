@@ -18,10 +18,10 @@ from .process import Child
 class Script:
     """Connection to omc that runs a script for each statement.
 
-    A script begins with all earlier statements that have a lasting effect, and ends with the new
-    statement. Each run costs omc's start-up time, but long operations are not repeated. A single
-    script for all statements would continue after a failed `loadFile`, and omc would then search
-    for the class on the network.
+    A script consists of all earlier statements that have a lasting effect, followed by the new
+    statement. Each run costs omc's start-up time, but long operations are not repeated. A single script
+    for all statements would have a disadvantage: after a failed `loadFile`, omc would continue and
+    search for the class on the network.
     """
 
     name = "script"

@@ -28,9 +28,9 @@ class SessionRefused(Exception):
 
 
 class Server(Protocol):
-    """Interface of a running omc and its connection.
+    """Interface of a running omc to which OMPython can connect.
 
-    If the start fails, the object terminates omc and raises SessionRefused.
+    If omc cannot be started, the constructor terminates omc and raises SessionRefused.
     """
 
     options: dict[str, Any]  # keyword arguments of OMPython's session class
@@ -45,7 +45,7 @@ class Server(Protocol):
 class LocalServer:
     """omc on this machine, started by this package.
 
-    OMPython's own start would wait for minutes for an omc that has refused a session.
+    OMPython can also start omc, but would wait for minutes if omc refuses the session.
     """
 
     def __init__(self, omc: Omc, folder: Path, deadline: Deadline) -> None:

@@ -12,7 +12,9 @@ NONE = "none: for model exchange only"
 
 
 def statement(fmu: Path, name: str, kind: str) -> str:
-    """Return a description of the solver in an FMU, according to the flags that omc stored in it.
+    """Return a description of the solver in an FMU.
+
+    The description follows from the simulation flags that omc stored in the FMU.
 
     Raises
     ------

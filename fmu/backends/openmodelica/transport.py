@@ -26,7 +26,7 @@ class Transport(Protocol):
     def ask(self, statement: str, *, keep: bool = False) -> Answer:
         """Return omc's answer to a statement, which is given without a semicolon.
 
-        `keep` states that later statements depend on the effect of this statement.
+        The argument `keep` must be true if later statements depend on the effect of this statement.
         """
 
     def close(self) -> None: ...

@@ -1,10 +1,9 @@
 """Symbolic mass matrix and inertia forces of a tree of bodies, by sums over subtrees.
 
-Newton's and Euler's equations of each body are about the origin of its own frame, in world
-axes. The mass, first mass moment, inertia and inertia wrench of a subtree are sums over its
-bodies. Before the summation, the quantities of each child subtree are moved to the origin of
-its parent body. The mass matrix M and the inertia forces h are scalar products of these sums
-with the joint axes.
+Newton's and Euler's equations of each body are written about the origin of its own frame, in world
+axes. The mass, first mass moment, inertia and inertia wrench of a subtree are sums over its bodies.
+Each child subtree is referred to the origin of its parent body before the summation. The mass
+matrix M and the inertia forces h are scalar products of these sums with the joint axes.
 """
 
 from __future__ import annotations
@@ -76,9 +75,9 @@ class Dynamics:
     tree
         Bodies and joint axes from which M is formed.
     momenta
-        Mapping from (coordinate k, body b) to an inertia wrench per unit acceleration of k. The
-        wrench is that of the subtree moved by k, about the origin of b. Body b is the body moved by
-        k or an ancestor of this body.
+        Mapping from (coordinate k, body b) to the inertia wrench of the subtree moved by k. The wrench
+        is per unit acceleration of k and about the origin of b. Body b is the body moved by k, or one
+        of its ancestors.
     """
 
     M: Expr
@@ -89,8 +88,9 @@ class Dynamics:
 
 
 def derive(program: EquationSystem, mechanism: SymbolicMechanism, kinematics: SymbolicKinematics) -> Dynamics:
-    """Define the inertia of each body, the subtree sums, the mass matrix M and the inertia forces h
-    in the program.
+    """Define the mass matrix M and the inertia forces h in the program.
+
+    The definitions of body inertias and subtree sums, from which M and h follow, are added as well.
     """
     bodies = range(len(mechanism.bodies))
     own, parts = zip(*(_own_inertia(program, kinematics, b) for b in bodies), strict=True)
@@ -117,7 +117,7 @@ def derive(program: EquationSystem, mechanism: SymbolicMechanism, kinematics: Sy
 
 
 def _tree(kinematics: SymbolicKinematics, own: Sequence[Inertia], parts: Sequence[tuple[Expr, Expr]]) -> Tree:
-    """Return the tree of all bodies that have mass or coordinates, with their ancestors.
+    """Return the tree of all bodies that have mass or coordinates, and of their ancestors.
 
     Parameters
     ----------
@@ -169,8 +169,9 @@ def _composites(
 def _own_inertia(
     program: EquationSystem, kinematics: SymbolicKinematics, b: int
 ) -> tuple[Inertia, tuple[Expr, Expr]]:
-    """Return the inertia of a body in world axes, and its first mass moment and inertia in its own
-    axes.
+    """Return the inertia of a body in world axes.
+
+    The second result contains the first mass moment and the inertia in the body's own axes.
     """
     body, motion = kinematics.mechanism.bodies[b], kinematics.motions[b]
     if ir.is_zero(body.mass):  # a massless frame has no inertia
@@ -226,18 +227,17 @@ def _symmetric(program: EquationSystem, name: str, upper: Sequence[Expr], text: 
 
 
 def steiner(arm: Expr, s: Expr, moved: Expr) -> Expr:
-    """Return the change of an inertia due to a new reference point, shape (3, 3).
+    """Return the change of an inertia when the reference point changes, shape (3, 3).
 
-    The change follows from the parallel axis theorem.
+    The change follows from the parallel axis theorem. If the moments `s` and `moved` are divided by the
+    mass (and are then in m), the result is per unit mass, in m².
 
     Parameters
     ----------
     arm
         Vector from the new reference point to the old one, shape (3,), m.
     s, moved
-        First mass moment about the old and about the new point, shape (3,), kg·m, with moved = s +
-        m·arm. Both may be divided by the mass (then in m); the result is then also per unit mass,
-        in m².
+        First mass moment about the old and about the new point, shape (3,), kg·m: moved = s + m·arm.
     """
     (x, y, z), (sx, sy, sz), (tx, ty, tz) = arm, s, moved
     xx, yy, zz = x * (sx + tx), y * (sy + ty), z * (sz + tz)
@@ -321,9 +321,9 @@ def _momenta(
 def _mass_matrix_parts(
     kinematics: SymbolicKinematics, momenta: dict[tuple[int, int], UnitAccelerationWrench]
 ) -> list[tuple[Index, Expr]]:
-    """Return the entries M[j, k] with j ≤ k.
+    """Return the elements M[j, k] of the mass matrix with j ≤ k.
 
-    If coordinate j does not move the body of coordinate k, the entry is zero.
+    An element is zero if coordinate j does not move the body of coordinate k.
     """
     parts: list[tuple[Index, Expr]] = []
     for k in range(kinematics.mechanism.n):

@@ -1,8 +1,8 @@
 """Second-order critically damped filters for FMU inputs that a joint or a length follows.
 
-The output y of a filter with the angular cutoff frequency ω and the input u obeys y'' = ω² (u −
-y) − 2 ω y'. The states are y − y(0) and y'. If the motion starts from rest, both states are
-initially zero, even if changed parameters alter the initial value y(0).
+The output y of a filter with the angular cutoff frequency ω and the input u obeys y'' = ω² (u − y)
+− 2 ω y'. The states are y − y(0) and y'. Both are zero if the motion starts from rest, whatever the
+initial value y(0).
 """
 
 from __future__ import annotations
@@ -38,8 +38,9 @@ class FilterOutput:
 
 
 def derive(program: EquationSystem, mechanism: SymbolicMechanism, lower: Lowering) -> list[FilterOutput]:
-    """Define the input and the output of each filter; the function `begin` sets the initial values
-    later.
+    """Define the input and the output of each filter.
+
+    The function `begin` sets the initial values later.
     """
     return [_followed(program, mechanism, lower, given) for given in mechanism.filters]
 
@@ -90,13 +91,14 @@ def _start(mechanism: SymbolicMechanism, lower: Lowering, given: SymbolicFilter)
     """Return the initial position of the filtered joint, or the given initial length."""
     if given.coordinate is not None:
         return lower(ir.call("start", ir.symbol(mechanism.coordinates[given.coordinate].name)))
-    assert given.start is not None  # filters with an unknown initial length have a parameter instead
+    assert given.start is not None  # an unknown initial length is a parameter instead, see `_length`
     return given.start
 
 
 def _length(program: EquationSystem, given: SymbolicFilter) -> str:
-    """Declare a parameter for an unknown initial length and return its name; return an empty name
-    if the initial length is known.
+    """Declare a parameter for an unknown initial length and return its name.
+
+    If the initial length is known, the result is an empty name.
     """
     if given.coordinate is not None or given.start is not None:
         return ""

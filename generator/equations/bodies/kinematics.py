@@ -1,8 +1,8 @@
 """Symbolic recursion over the bodies for poses, velocities and bias accelerations, in world axes.
 
-The reference point of each body is the origin of its own frame. Positions are relative to the
-first moving body of each tree. Their magnitude therefore does not grow with the distance from
-the world origin. Gravity is represented by an upward acceleration of the ground.
+The reference point of each body is the origin of its own frame. Positions are relative to the first
+moving body of each tree, so that they lose no digits if the mechanism is far from the world origin.
+Gravity is represented by an upward acceleration of the ground.
 """
 
 from __future__ import annotations
@@ -67,7 +67,8 @@ class BodyMotion:
 class Axis:
     """Velocity of a body per unit rate of one coordinate, world axes.
 
-    The vector e is the angular velocity and u the velocity of the body's origin, shape (3,) each.
+    The vector e is the angular velocity, and the vector u is the velocity of the body's origin, shape
+    (3,) each.
     """
 
     e: Expr
@@ -76,9 +77,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Wrench:
-    """Force F on a body and its moment N about the origin of that body; shape (3,), N and N·m,
-    world axes.
-    """
+    """Force F on a body, N, and moment N about the body's origin, N·m; shape (3,) each, world axes."""
 
     body: int
     N: Expr
@@ -106,9 +105,7 @@ class SymbolicKinematics:
         return self.ground if body == GROUND else self.motions[body]
 
     def lever(self, place: SymbolicPlace) -> Expr:
-        """Return the position of a body-fixed point relative to the origin of its body, shape (3,), m, world
-        axes.
-        """
+        """Return the vector from a body's origin to a point of the body, shape (3,), m, world axes."""
         return self.motion(place.body).R @ place.position
 
     def position(self, body: int, lever: Expr) -> Expr:
@@ -150,9 +147,8 @@ class SymbolicKinematics:
     def between(self, a: int, lever_a: Expr, b: int, lever_b: Expr) -> Expr:
         """Return the vector from a point of body a to a point of body b, shape (3,), m, world axes.
 
-        The vectors `lever_a` and `lever_b` lead from the bodies' origins to the points. Position terms common to
-        both bodies are left out, and the other terms are subtracted pairwise: far from the world origin this
-        avoids cancellation.
+        The vectors `lever_a` and `lever_b` lead from the bodies' origins to the points. The difference
+        omits the terms that both positions share. This avoids cancellation far from the world origin.
         """
         total = _NOWHERE
         for part_a, part_b in zip(self._parts(a, lever_a), self._parts(b, lever_b), strict=True):
@@ -162,9 +158,9 @@ class SymbolicKinematics:
     def _parts(self, body: int, lever: Expr) -> tuple[Expr, Expr, Expr]:
         """Return three vectors whose sum is the position of a body-fixed point, shape (3,) each, m.
 
-        The first vector is the origin of the first moving body at zero coordinates, the second the displacement of
-        that origin, and the third the position of the point relative to the displaced origin. For a body fixed to
-        the ground, the first vector is the whole position and the others are zero.
+        The first vector is the origin of the first moving body at zero coordinates. The second vector is
+        the displacement of this origin. The third vector leads from the displaced origin to the point. For
+        a body fixed to the ground, the first vector is the whole position, and the others are zero.
         """
         motion = self.motion(body)
         if motion.still:
@@ -174,7 +170,7 @@ class SymbolicKinematics:
     def jacobian_columns(self, body: int, lever: Expr) -> dict[int, Expr]:
         """Return the velocity of a body-fixed point per unit rate of each coordinate, shape (3,).
 
-        The result maps the index of each coordinate that moves the body to its Jacobian column.
+        The keys are the indices of the coordinates that move the body.
         """
         columns = {}
         for k in self.mechanism.ancestors(body):
@@ -185,7 +181,7 @@ class SymbolicKinematics:
     def power(self, k: int, N: Expr, F: Expr) -> Expr:
         """Return the power of a wrench per unit rate of coordinate k.
 
-        The moment N is about the origin of the body moved by coordinate k.
+        The moment of the wrench must refer to the origin of the body that coordinate k moves.
         """
         return self.axes[k].e @ N + self.axes[k].u @ F
 
@@ -216,9 +212,7 @@ def _body_motion(
     parent: BodyMotion,
     axes: dict[int, Axis],
 ) -> BodyMotion:
-    """Return the motion of a body, derived from its parent's motion through the joint's elementary
-    motions.
-    """
+    """Return the motion of a body, from the motion of its parent and the elementary motions of the joint."""
     name, turned = body.name, []
     offset = program.define(
         f"offset_{name}", body.offset, "m", f"origin of the joint frame of {name} in the frame of its parent"
@@ -290,7 +284,7 @@ def _gather_coordinate(
 ) -> None:
     """Register the joint axis of a coordinate as an element of an array over all coordinates.
 
-    The motion of the frame that the coordinate moves is registered in the same way.
+    The motion of the frame that the coordinate moves is registered as an array element as well.
     """
     member, add = (COORDINATES, coordinate.symbol), program.gatherings.add
     q, qd = (ir.symbol(coordinate.signal(level).name) for level in ("position", "velocity"))
@@ -316,7 +310,6 @@ def _gather_coordinate(
 
 
 def _gather_body(program: EquationSystem, name: str, offset: Expr, motion: BodyMotion) -> None:
-    """Register the motion of a body's origin as array elements."""
     member, add = (BODIES, name), program.gatherings.add
     add("offset", member, offset, "m", "origin of the joint frame of each body in the frame of its parent")
     add("arm", member, motion.arm, "m", "origin of each body relative to the origin of its parent")
@@ -338,7 +331,7 @@ def _gather_body(program: EquationSystem, name: str, offset: Expr, motion: BodyM
 
 
 def of_body(body: SymbolicBody) -> tuple[str, str, str]:
-    """Return the part of the description that a body comes from: kind, name and beam element."""
+    """Return the part of the description from which a body was built: kind, name and beam element."""
     if body.link == "base":
         return "base", "", ""
     return "link", body.link, body.element
@@ -356,10 +349,10 @@ def _joint_axes(program: EquationSystem, body: SymbolicBody, parent: BodyMotion)
 def _shifted(
     program: EquationSystem, name: str, motion: BodyMotion, start: Expr, step: Expr, slide: Expr
 ) -> BodyMotion:
-    """Return the motion of another point of the body, at the position `start + step`, m.
+    """Return the motion of the point of a body that is at the position `start + step` from its origin, m.
 
-    The argument `slide` is the rate of `step` in the moving axes, m/s. All three vectors have the
-    shape (3,).
+    The argument `slide` is the time derivative of `step` in the moving axes, m/s. All three vectors
+    have the shape (3,).
     """
     if ir.is_zero(start + step) and ir.is_zero(slide):
         return motion

@@ -1,6 +1,6 @@
-"""Rates, bias accelerations and Jacobians of lengths that expressions of the description can name.
+"""Rates, bias accelerations and Jacobians of lengths, for expressions in a description.
 
-The lengths are those of two-point force elements and the gaps of contacts and supports.
+The lengths are those of two-point force elements, and the gaps of contacts and supports.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class LengthRates:
 
 @dataclass(frozen=True)
 class End:
-    """One of the two end points between which a length is measured; it is fixed to a body.
+    """One of the two body-fixed end points between which a length is measured.
 
     Attributes
     ----------
@@ -79,8 +79,8 @@ def along(kinematics: SymbolicKinematics, u: Expr, ends: Sequence[End], turning:
 class Lengths:
     """Registry of lengths and gaps of force elements, by names such as `lift.length` and `deck.gap`.
 
-    Lengths and gaps are outputs of the model. An expression that names one uses the symbol of the
-    output.
+    Each length or gap is an output of the model. An expression that contains its name uses the symbol
+    of this output.
     """
 
     def __init__(self, program: EquationSystem, n: int) -> None:
@@ -89,8 +89,9 @@ class Lengths:
         self._named: dict[str, Expr] = {}
 
     def add(self, name: str, length: Callable[[], LengthRates]) -> None:
-        """Register a length under its name, such as `lift.length` or `deck.gap`; its derivatives
-        are computed only when an expression needs them.
+        """Register a length under its name, such as `lift.length` or `deck.gap`.
+
+        The derivatives of the length are computed only when an expression uses them.
         """
         self._lengths[name] = length
 

@@ -1,10 +1,9 @@
 """Scalar constraint conditions between two frames, with rates, bias accelerations and unit wrenches.
 
 The unit wrench of a condition is a force F with a moment N on the body of frame b. The opposite
-wrench acts on the body of frame a. The rate of the condition is linear in the coordinate rates.
-The coefficient of a coordinate rate is the power of the unit wrench per unit of this rate. The
-unit wrench therefore yields the row of the constraint Jacobian. Multiplied by a multiplier or a
-spring force, it yields the reaction on the two bodies.
+wrench acts on the body of frame a. The power of the unit wrench per unit coordinate rate is the
+element of the constraint Jacobian for this coordinate. The reaction on the two bodies is the unit
+wrench times a multiplier or a spring force.
 """
 
 from __future__ import annotations
@@ -96,7 +95,7 @@ class _Frame:
 class ClosureFrames:
     """The two frames of a loop closure.
 
-    The program contains definitions of their relative position and of its time derivatives.
+    The program contains definitions of the frames' relative position, velocity and bias acceleration.
     """
 
     def __init__(
@@ -148,10 +147,10 @@ class ClosureFrames:
         )
 
     def _between(self, a: int, b: int) -> ConstraintExpressions:
-        """Return the condition that axis a of one frame is perpendicular to axis b of the other.
+        """Return the condition that axis a of one frame is perpendicular to axis b of the other frame.
 
-        The unit moment is the vector product axis_b × axis_a; it tends to increase the scalar
-        product of the axes.
+        The unit moment is the vector product axis_b × axis_a. It tends to increase the scalar product of
+        the two axes.
         """
         (e, e_dot, e_bias), (f, f_dot, f_bias) = self.a.axis(a), self.b.axis(b)
         N = ir.cross(f, e)
@@ -198,7 +197,7 @@ def _frame(program: EquationSystem, kinematics: SymbolicKinematics, frame: Symbo
 def knife_edge(
     program: EquationSystem, kinematics: SymbolicKinematics, edge: SymbolicKnifeEdge
 ) -> ConstraintExpressions:
-    """Return the condition that a contact point has no velocity along the normal of its knife edge.
+    """Return the condition that the contact point of a knife edge has no velocity along the edge's normal.
 
     This is equation (30) of Wojtyra and Frączek 2013. Body a of the condition is the ground.
     """
@@ -220,7 +219,7 @@ def knife_edge(
 
 
 def jacobian_row(kinematics: SymbolicKinematics, contact: ConstrainedPair) -> dict[int, Expr]:
-    """Return the Jacobian row of a constraint condition, without coordinates that move neither body.
+    """Return the Jacobian row of a constraint condition; coordinates that move neither body are omitted.
 
     The row is a mapping from coordinate to the rate of the condition per unit coordinate rate. The
     value is 0 for coordinates that move both bodies.
@@ -233,8 +232,5 @@ def jacobian_row(kinematics: SymbolicKinematics, contact: ConstrainedPair) -> di
 
 
 def _power(kinematics: SymbolicKinematics, k: int, body: int, relation: ConstraintExpressions, at: Expr) -> Expr:
-    """Return the power of a condition's unit wrench on a body, per unit rate of a coordinate that
-    moves the body.
-    """
     arm = kinematics.arm(kinematics.owners[k], body) + at
     return kinematics.power(k, relation.N + ir.cross(arm, relation.F), relation.F)

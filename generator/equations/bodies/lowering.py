@@ -1,6 +1,6 @@
 """Translation of the description's expressions into expressions over the symbols of the program.
 
-Time events, switching conditions and start values that occur in them are added to the program.
+Time events, switching conditions and start values in the expressions are added to the program.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ....language.piecewise import Piecewise
 from ...program.program import Assertion, EquationSystem, Lookup, StartValue, TimeEvent
 
 TIME = ir.symbol("time")
-_ROUNDING = 1e-9  # tolerance at the ends of a table, relative to the table's range
+_ROUNDING = 1e-9  # admissible distance of an argument beyond the ends of a table, relative to the table's range
 
 # functions with a kink or a jump, written as conditions so that events locate the kink or jump
 _KINKED: dict[str, Callable[..., Expr]] = {
@@ -31,7 +31,7 @@ def _by_sign(x: Expr, above: Expr, below: Expr) -> Expr:
 
 
 class Lowering:
-    """Translator of the description's expressions: it replaces names by symbols of the program.
+    """Translator of the description's expressions, which replaces names by symbols of the program.
 
     Parameters
     ----------
@@ -82,8 +82,8 @@ class Lowering:
     def add_breakpoints(self, tree: Expr) -> None:
         """Register the end times of quintic polynomials in an expression as time events.
 
-        At these times the third derivative of the expression jumps. Expressions that depend on time
-        are also added to the list of such expressions in the program.
+        At these times, the third time derivative of the expression jumps. Every expression that depends on
+        time is also added to the program's list of such expressions.
         """
         if "t" in expressions.running_names(tree):
             self.program.timed.append(tree)
@@ -103,7 +103,7 @@ class Lowering:
     def _event(self, time: Expr, rate: Expr | None) -> str:
         """Return the name of the switch variable for an event time.
 
-        The time event is added to the program when the event time is requested first.
+        The first request for an event time adds a time event to the program.
         """
         key = ir.key(time), None if rate is None else ir.key(rate)
         if key not in self._events:
@@ -138,8 +138,8 @@ class Lowering:
     def _table(self, tree: Expr) -> Expr:
         """Return the value or a derivative of a lookup table.
 
-        If a cubic or pchip table has resting ends (zero slope), it is constant before its first and
-        after its last point.
+        If a cubic or pchip table has zero slope at its ends, its value is constant before the first point
+        and after the last point.
         """
         (name, order, inside), (argument,) = tree.data, tree.args
         table = self.tables[name]
@@ -169,7 +169,7 @@ class Lowering:
     def _check_ends(self, name: str, argument: Expr) -> None:
         """Add a check that the argument of a table stays within the range of the table.
 
-        Only tables with the setting `free` for their ends are checked.
+        Only tables whose description sets `free` for the ends are checked.
         """
         table = self.tables[name]
         if table.ends == "free":
@@ -184,7 +184,7 @@ class Lowering:
         return all(map(self.is_constant, expressions.running_names(tree)))
 
     def without_events(self, tree: Expr) -> Expr:
-        """Return the translated expression with conditions that trigger no events."""
+        """Return the translated expression, in which no condition triggers an event."""
         before, self._eventful = self._eventful, False
         lowered = self(tree)
         self._eventful = before

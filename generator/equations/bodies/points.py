@@ -1,5 +1,6 @@
-"""Expressions for the points, axes and coordinates that a description names, with rates, bias
-accelerations and Jacobians.
+"""Expressions for the points, axes and coordinates that a description uses by name.
+
+Rates, bias accelerations and Jacobians of these quantities are provided as well.
 """
 
 from __future__ import annotations
@@ -57,17 +58,15 @@ class Points:
         return ir.symbol(f"{owner}_{quantity}")
 
     def _acceleration(self, name: str) -> Expr:
-        """Return the acceleration of a named quantity: its bias acceleration plus its Jacobian
-        times q̈.
-        """
         rate = expressions.rate_of(name)
         if self.qdd is None:
             raise ValueError(f"{name} is used before the accelerations of the coordinates are defined")
         return self(f"{rate}{BIAS}") + self.jacobian(rate) @ self.qdd
 
     def level(self, point: str, level: int) -> Expr:
-        """Return the position (level 0), velocity (1) or bias acceleration (2) of a point, shape
-        (3,), world frame.
+        """Return the position, velocity or bias acceleration of a point, shape (3,), world frame.
+
+        The argument `level` is 0 for the position, 1 for the velocity, and 2 for the bias acceleration.
         """
         known = self._levels.setdefault(point, [])
         while len(known) <= level:
@@ -120,8 +119,9 @@ class Points:
         )
 
     def _axis(self, point: str, j: int, level: int) -> Expr:
-        """Return axis j of a point's frame, its rate in 1/s (level 1), or its second derivative for
-        q̈ = 0 in 1/s² (level 2); shape (3,).
+        """Return axis j of a point's frame (level 0) or one of its time derivatives, shape (3,).
+
+        Level 1 is the rate, 1/s. Level 2 is the second derivative for q̈ = 0, 1/s².
         """
         known = self._axes.setdefault((point, j), [])
         while len(known) <= level:
@@ -141,9 +141,7 @@ class Points:
         return define(f"axis_{x}_{point}_ddot", bias, "1/s2", text)
 
     def _turning(self, point: str, j: int) -> Expr:
-        """Return the rate of axis j of a point's frame per unit rate of each coordinate, shape (3,
-        n).
-        """
+        """Return the rate of axis j of a point's frame per unit rate of each coordinate, shape (3, n)."""
         if (point, j) not in self._turnings:
             axis, mechanism = self._axis(point, j, 0), self.mechanism
             moving = mechanism.ancestors(mechanism.frames[point].place.body)
@@ -159,7 +157,7 @@ class Points:
 
 
 def is_cosine(name: str, points: Container[str]) -> bool:
-    """Whether a name denotes a direction cosine of a point's frame, or a derivative of one."""
+    """Whether a name denotes a direction cosine of a point's frame, or its time derivative."""
     owner, _, quantity = name.partition(".")
     return owner in points and quantity.startswith("R")
 

@@ -1,8 +1,8 @@
 """Constraint equations of a mechanism (Jarzębowska et al. 2023, equations (23)–(24), (29)–(32)).
 
-Programmed constraints come first, in the order of the file. Knife edges (Wojtyra and Frączek
-2013, equation (30)), loop closures and the fixation of the base follow. With the Jacobian C,
-the constraints on velocity level read C q̇ = ν. On acceleration level they read C q̈ = γ.
+Programmed constraints come first, in the order of the file. Knife edges (Wojtyra and Frączek 2013,
+equation (30)), loop closures and the fixation of the base follow. The constraints read C q̇ = ν on
+velocity level and C q̈ = γ on acceleration level, where C is the Jacobian.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ class Row:
     C
         Row of the constraint Jacobian, shape (n,).
     drift
-        Value of `rate` for q̇ = 0; on velocity level, C q̇ = ν, this is −ν.
+        Value of `rate` for q̇ = 0. This is −ν in the velocity constraint C q̇ = ν.
     fixes
-        Index of the coordinate that this equation fixes at a value; None for other equations.
+        Index of the coordinate if the equation prescribes the value of a single coordinate; else None.
     contact
         Bodies on which the constraint force acts; None if drives or a fixture exert this force.
     """
@@ -77,16 +77,16 @@ class ConstraintEquations:
 
     @property
     def reactions(self) -> tuple[ConstraintReaction, ...]:
-        """Return the constraint reactions of cut joints and knife edges, which act on bodies."""
+        """Return the constraint reactions of cut joints and knife edges."""
         return tuple(
             ConstraintReaction(i, row.contact) for i, row in enumerate(self.rows) if row.contact is not None
         )
 
     @property
     def programmed(self) -> tuple[int, ...]:
-        """Return the indices of the programmed constraints, whose forces are exerted by drives.
+        """Return the indices of the programmed constraints whose forces are exerted by drives.
 
-        Constraints with a contact and constraints that fix a coordinate are excluded.
+        Constraints of contacts, and constraints that fix a coordinate, are excluded.
         """
         return tuple(i for i, row in enumerate(self.rows) if row.contact is None and row.fixes is None)
 
@@ -103,8 +103,9 @@ def derive(
     lower: Lowering,
     followed: Sequence[FilterOutput],
 ) -> ConstraintEquations | None:
-    """Define Φ, Φ̇, C and γ of all constraint equations; return None if the mechanism has no
-    constraints.
+    """Define Φ, Φ̇, C and γ of all constraint equations.
+
+    The result is None if the mechanism has no constraints.
     """
     program.section("constraints")
     n = mechanism.n
@@ -164,8 +165,8 @@ def _task_row(program: EquationSystem, task: Task, points: Points, lower: Loweri
 def _task_jacobian(program: EquationSystem, task: Task, points: Points, lower: Lowering, n: int) -> Expr:
     """Return the Jacobian of a programmed constraint, shape (n,): ∂Φ/∂q, ∂Ψ/∂q̇ or ∂Ψ/∂q̈.
 
-    The chain rule is applied to all positions, velocities or accelerations that the constraint
-    names, depending on its order.
+    The order of the constraint determines which of the three is returned. The chain rule is applied to
+    all named quantities in the constraint's expression.
     """
     total: Expr = ir.zeros(n)
     for name in dict.fromkeys(expressions.running_names(task.given)):
@@ -178,7 +179,6 @@ def _task_jacobian(program: EquationSystem, task: Task, points: Points, lower: L
 
 
 def _following_row(mechanism: SymbolicMechanism, followed: FilterOutput) -> Row:
-    """Return the constraint equation that a coordinate equals the output of its filter."""
     k = followed.filter.coordinate
     assert k is not None
     symbol = mechanism.coordinates[k].symbol

@@ -1,12 +1,11 @@
 """Constraint equations that keep the axes of a point aligned with the target axes of a path.
 
 Between two waypoints the target axes R_d rotate about one axis. The rotation angle is the total
-angle of this leg times the progress of the leg. The target has the angular velocity w_d and an
-angular acceleration, which are functions of time. Let Q = R_dᵀ R, where R contains the axes of
-the point, and let (q0, q) be the quaternion of Q with q0 > 0. The constraint equations are φ =
-2 q = 0. Small values of φ are error angles about the target axes. The rate is φ̇ = q0 Ω + Ω×φ/2
-with Ω = R_dᵀ(w − w_d), where w is the angular velocity of the point's frame. The Jacobian is
-regular for errors below half a turn.
+angle of this leg times the progress of the leg. The angular velocity w_d of the target is a
+function of time. Let Q = R_dᵀ R, where R contains the axes of the point, and let (q0, q) be the
+quaternion of Q with q0 > 0. The constraint equations are φ = 2 q = 0. Small values of φ are error
+angles about the target axes. The rate is φ̇ = q0 Ω + Ω×φ/2 with Ω = R_dᵀ(w − w_d), where w is the
+angular velocity of the point's frame. The Jacobian is regular for errors below half a turn.
 """
 
 from __future__ import annotations
@@ -37,8 +36,8 @@ _STILL = ir.zeros(3)
 class OrientationEquations:
     """Three constraint equations for the orientation errors about x, y and z of the target axes.
 
-    All attributes have the meaning of the attributes of `constraints.Row`, but the shape (3,). The
-    Jacobian C has the shape (3, n).
+    The attributes have the same meaning as in `constraints.Row`. Each has one element per equation: the
+    shape is (3,), and (3, n) for the Jacobian C.
     """
 
     value: Expr
@@ -143,7 +142,6 @@ def _target(program: EquationSystem, name: str, path: Path, lower: Lowering) -> 
 
 
 def _levels(step: Expr, lower: Lowering) -> tuple[Expr, Expr, Expr]:
-    """Return the progress of a leg and its first and second time derivatives."""
     lower.add_breakpoints(step)
     rate = differentiate.derivative(step, "t")
     return lower(step), lower(rate), lower(differentiate.derivative(rate, "t"))
@@ -152,7 +150,6 @@ def _levels(step: Expr, lower: Lowering) -> tuple[Expr, Expr, Expr]:
 def _after_leg(
     program: EquationSystem, name: str, before: _Target, turn: _Turn, step: tuple[Expr, Expr, Expr]
 ) -> _Target:
-    """Return the target axes after the rotation of one leg."""
     levels = (
         ("", "rad", "rotation angle"),
         ("_dot", "rad/s", "angular velocity about the axis"),
@@ -174,8 +171,10 @@ def _after_leg(
 
 
 def _rotation(axis: Expr, angle: Expr) -> Expr:
-    """Return the rotation matrix 1 + sin(angle) W + (1 − cos(angle)) W² (Rodrigues), shape (3, 3),
-    where W is the cross-product matrix of the axis.
+    """Return the matrix of a rotation by an angle about a unit axis, shape (3, 3).
+
+    Rodrigues' formula is 1 + sin(angle) W + (1 − cos(angle)) W², where W is the cross-product matrix of
+    the axis.
     """
     x, y, z = axis
     W = ir.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
@@ -203,8 +202,10 @@ def _axes(program: EquationSystem, name: str, frame: Frame, lower: Lowering) -> 
 
 
 def _turn(program: EquationSystem, name: str, way: Expr) -> _Turn:
-    """Return the axis and angle of a rotation matrix: numbers, or definitions if the matrix depends
-    on parameters.
+    """Return the axis and angle of a rotation matrix.
+
+    Both are numbers if the matrix is constant. If the matrix depends on parameters, both are
+    definitions in the program.
     """
     Q = program.define(f"Q_{name}", way, "1", f"rotation matrix of leg {name}")
     v = 0.5 * _skew_part(Q)
@@ -214,7 +215,7 @@ def _turn(program: EquationSystem, name: str, way: Expr) -> _Turn:
     text = f"cosine of the rotation angle of leg {name}, less the cosine of half a turn"
     program.requirements.append(Requirement(cosine - HALF_TURN, NON_NEGATIVE, text))
     sine = program.define(f"sin_{name}", sine, "1", f"sine of the rotation angle of leg {name}")
-    small = ir.constant(1e-14)  # if the sine is smaller, the leg does not rotate and its axis is arbitrary
+    small = ir.constant(1e-14)  # a smaller sine means that the leg does not rotate, so that any axis is correct
     axis = v / ir.choose(">", sine, small, sine, ir.constant(1.0))
     return _Turn(
         program.define(f"axis_{name}", axis, "1", f"rotation axis of leg {name}, in the axes at its begin"),

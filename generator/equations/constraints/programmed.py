@@ -1,8 +1,8 @@
 """Programmed constraints as expressions, on all levels (Jarzębowska et al. 2023, equations (28)–(32)).
 
-A constraint Φ is an expression in points and coordinates. Its derivatives are formed
-symbolically by the chain rule. The rates and bias accelerations of the points and coordinates
-are provided by the kinematics.
+A constraint Φ is an expression over points and coordinates. The chain rule gives its derivatives in
+symbolic form. The kinematics provides the rates and bias accelerations of the points and
+coordinates.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _TIME = ir.symbol("t")
 
 @dataclass(frozen=True)
 class Task:
-    """One programmed constraint as expressions of names in the description.
+    """One scalar programmed constraint, as expressions over names such as `E.x` and `column.angle`.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class Task:
     given
         Expression that the constraint sets to zero.
     position
-        Constraint function Φ for order 0, and 0 for order 1 and 2.
+        Constraint function Φ for order 0, and 0 for orders 1 and 2.
     velocity
         Time derivative Φ̇ for order 0, constraint function Ψ for order 1, and 0 for order 2.
     bias
@@ -58,8 +58,8 @@ class Task:
 def rate(tree: Expr, points: Container[str]) -> Expr:
     """Return the time derivative of an expression for q̈ = 0.
 
-    The chain rule is applied to all quantities that the expression names. The argument `points`
-    contains the names of all points.
+    The chain rule is applied to all named quantities in the expression. The argument `points` contains
+    the names of all points.
     """
     total = differentiate.derivative(tree, "t")
     for name in dict.fromkeys(expressions.running_names(tree)):
@@ -79,8 +79,9 @@ def _next(name: str, points: Container[str]) -> str:
 
 
 def tasks(entry: SymbolicTask, points: Container[str]) -> list[Task]:
-    """Return the constraint equations of a programmed constraint: one for an expression, up to
-    three for a path.
+    """Return the constraint equations of a programmed constraint.
+
+    An expression yields one equation, and a path yields up to three equations.
     """
     if entry.path is not None:
         return [_task(f"{entry.name}_{axis}", tree, 0, points) for axis, tree in _path_trees(entry.path)]
@@ -102,9 +103,9 @@ def _task(name: str, tree: Expr, order: int, points: Container[str]) -> Task:
 
 
 def _biases(tree: Expr) -> dict[str, Expr]:
-    """Return a replacement for each acceleration that an expression names.
+    """Return the bias acceleration of each acceleration whose name occurs in an expression.
 
-    The replacement is the bias acceleration, which is the value of the acceleration for q̈ = 0.
+    The result maps the name of the acceleration to its value for q̈ = 0.
     """
     found: dict[str, Expr] = {}
     for name in expressions.running_names(tree):
@@ -114,9 +115,9 @@ def _biases(tree: Expr) -> dict[str, Expr]:
 
 
 def _path_trees(path: Path) -> Sequence[tuple[str, Expr]]:
-    """Return the components of the path error R_Pᵀ(r_E − r_P(t)) that a path constrains to zero.
+    """Return the components of the path error that a path constrains to zero.
 
-    The source is Jarzębowska et al. 2023, equation (29).
+    The path error is R_Pᵀ(r_E − r_P(t)) (Jarzębowska et al. 2023, equation (29)).
     """
     rotation, origin = _frame(path.frame)
     trees = []
@@ -131,9 +132,6 @@ def _path_trees(path: Path) -> Sequence[tuple[str, Expr]]:
 
 
 def _frame(frame: Frame) -> tuple[Expr, Expr]:
-    """Return the axes and the origin of a frame; both are constants unless they depend on
-    parameters.
-    """
     numbers = Expressions()
     axes = ir.array(frame.axes(numbers)) if frame.is_turned_by_parameters else ir.constant(frame.rotation)
     origin = ir.array(frame.origin(numbers)) if frame.is_given else ir.constant(frame.offset)
@@ -141,8 +139,9 @@ def _frame(frame: Frame) -> tuple[Expr, Expr]:
 
 
 def _leg_sum(path: Path, i: int) -> Expr:
-    """Return component i of a path with waypoints w_k: w_0 + Σ (w_{k+1} − w_k)·(progress of leg k)
-    (Jarzębowska et al. 2023, equation (28)).
+    """Return component i of a path, w_0 + Σ (w_{k+1} − w_k)·(progress of leg k).
+
+    The vectors w_k are the waypoints (Jarzębowska et al. 2023, equation (28)).
     """
     value = Expressions().value
     waypoints = [value(waypoint[i]) for waypoint in path.waypoints]
@@ -155,8 +154,9 @@ def _leg_sum(path: Path, i: int) -> Expr:
 
 
 def steps(path: Path) -> list[Expr]:
-    """Return the progress of each leg of a path at time t: 0 before the leg begins, 1 after the leg
-    ends.
+    """Return the progress of each leg of a path at time t.
+
+    The progress is 0 before the leg begins, and 1 after the leg ends.
     """
     value = Expressions().value
     legs = path.legs(value)
@@ -181,6 +181,6 @@ def _trapezoid(begin: Expr, duration: Expr, ramp: Expr) -> Expr:
     ]
     step = ONE
     for end, piece in reversed(pieces):
-        # a motion that begins at t = 0 needs no polynomial for earlier times
+        # a polynomial that ends at t = 0 is never used
         step = step if ir.is_zero(end) else ir.choose("<", _TIME, end, piece, step)
     return step

@@ -9,7 +9,10 @@ from ..bodies.loops import ConstrainedPair
 
 @dataclass(frozen=True)
 class ConstraintReaction:
-    """Reaction of a cut joint or knife edge on two bodies; its multiplier is element `row` of λ."""
+    """Reaction of a cut joint or knife edge on two bodies.
+
+    The multiplier of the reaction is element `row` of the vector λ.
+    """
 
     row: int
     contact: ConstrainedPair

@@ -1,9 +1,8 @@
 """Relative rotation of the two frames of a loop closure that locks all three rotations.
 
-The conditions of such a closure set three direction cosines to zero. These cosines also vanish
-if the frames are rotated by a third of a turn or half a turn. The solver for the initial state
-therefore uses the complete relative rotation. An initial state with a large relative rotation
-is rejected.
+Such a closure sets three direction cosines to zero. These cosines also vanish if one frame is
+rotated by a third of a turn or by half a turn. The solver for the initial state therefore uses the
+complete relative rotation, and rejects an initial state in which this rotation is large.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from ..bodies.kinematics import SymbolicKinematics
 def turns(kinematics: SymbolicKinematics, names: Sequence[str]) -> Iterator[Turn]:
     """Yield the relative rotation of the two frames of each closure that locks all three rotations.
 
-    The argument `names` contains the names of all constraint equations in order.
+    The argument `names` contains the names of all constraint equations, in the order of the equations.
     """
     for closure in kinematics.mechanism.closures:
         if closure.rows and len(closure.turning) == 3:
@@ -32,8 +31,9 @@ def turns(kinematics: SymbolicKinematics, names: Sequence[str]) -> Iterator[Turn
 
 
 def start_checks(program: EquationSystem, kinematics: SymbolicKinematics) -> Iterator[Assertion]:
-    """Yield checks that the relative rotation of closure frames at the start is small, for all
-    parameter values.
+    """Yield checks that the two frames of each closure are nearly aligned in the initial state.
+
+    The checks apply to all values of the parameters.
     """
     for closure in kinematics.mechanism.closures:
         springs = [closure.stiffness[k] for k in closure.turning] if closure.stiffness is not None else []
@@ -41,7 +41,7 @@ def start_checks(program: EquationSystem, kinematics: SymbolicKinematics) -> Ite
             continue
         program.section("closure", closure.name)
         angle = _angle(*_axes(kinematics, closure))
-        for spring in springs:  # without rotational stiffness any relative rotation is admissible
+        for spring in springs:  # spring-dampers without rotational stiffness allow any relative rotation
             angle = ir.choose(">", spring, ir.constant(0.0), angle, ir.constant(0.0))
         yield Assertion(angle, MOST_TURNED, _message(closure))
 
@@ -55,9 +55,9 @@ def _message(closure: SymbolicLoopClosure) -> str:
 
 
 def _axes(kinematics: SymbolicKinematics, closure: SymbolicLoopClosure) -> tuple[list[Expr], list[Expr]]:
-    """Return the world axes of frames a and b as vectors of shape (3,).
+    """Return the three world axes of frame a and of frame b, shape (3,) each.
 
-    Vectors are needed because Modelica has no syntax for elements of a matrix product.
+    Each axis is a separate vector, because Modelica has no syntax for elements of a matrix product.
     """
     a, b = (
         [kinematics.motion(f.place.body).R @ ir.lift(f.rotation)[:, i] for i in range(3)]
@@ -67,8 +67,9 @@ def _axes(kinematics: SymbolicKinematics, closure: SymbolicLoopClosure) -> tuple
 
 
 def _rates(kinematics: SymbolicKinematics, closure: SymbolicLoopClosure) -> Iterator[Expr]:
-    """Yield the angular velocity of frame b relative to frame a per unit rate of each coordinate,
-    world axes, shape (3,).
+    """Yield the angular velocity of frame b relative to frame a per unit rate of each coordinate.
+
+    Each vector has the shape (3,), in world axes.
     """
     mechanism = kinematics.mechanism
     behind_a, behind_b = (set(mechanism.ancestors(f.place.body)) for f in (closure.a, closure.b))
@@ -79,8 +80,7 @@ def _rates(kinematics: SymbolicKinematics, closure: SymbolicLoopClosure) -> Iter
 def _angle(a: Sequence[Expr], b: Sequence[Expr]) -> Expr:
     """Return the angle of the rotation from frame a to frame b, rad.
 
-    The sum of the direction cosines between corresponding axes of the two frames is 1 + 2
-    cos(angle).
+    The angle follows from the trace of the rotation matrix, which is 1 + 2 cos(angle).
     """
     cosines = a[0] @ b[0] + a[1] @ b[1] + a[2] @ b[2]
     lowest, highest = ir.constant(0.0), ir.constant(1.0)

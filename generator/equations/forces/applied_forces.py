@@ -20,7 +20,7 @@ class Applied:
     force: SymbolicForce
 
     def act(self, forces: Forces) -> None:
-        """Add the effort or force to the equations; its components are variables or FMU inputs."""
+        """Add the effort or force to the equations; each component is a variable or an FMU input."""
         force, program, kinematics, name = self.force, forces.program, forces.kinematics, self.force.name
         program.section("applied force", name)
         trees = [differentiate.expand(tree) for tree in force.values or ()]
@@ -51,7 +51,7 @@ class Applied:
             return [ir.symbol(symbol) for symbol in force.symbols]
         for tree in trees:
             forces.lower.add_breakpoints(tree)
-        # even a constant force gets a variable, because the Modelica model `Plant` has an input for it
+        # A constant force also gets a variable, because the Modelica model `Plant` has an input in its place.
         return [
             program.assemble(symbol, (), [((), forces.lower(tree))], unit, text, Traits(replaceable=True))
             for symbol, tree, text in zip(force.symbols, trees, texts, strict=True)

@@ -1,5 +1,6 @@
-"""Force elements whose laws are expressions in the package `laws`, translated into symbols of the
-equations.
+"""Force elements whose laws are expressions in the package `laws`.
+
+The expressions are translated into symbols of the equations.
 """
 
 from __future__ import annotations
@@ -52,5 +53,5 @@ def _lowered(forces: Forces, tree: Expr) -> Expr:
 
 
 def of(mechanism: SymbolicMechanism) -> Iterator[LawForce]:
-    """Return one force element for each entry of the description whose forces are defined by a law."""
+    """Return one force element for each element of the description that has a law in the package `laws`."""
     return (LawForce(element) for element in mechanism.elements)

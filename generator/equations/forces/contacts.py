@@ -70,9 +70,7 @@ class ContactForce:
         return forces.publish(contact.signals["force"], forces.overlapping(-gap, free, free))
 
     def _friction(self, forces: Forces, limit: Expr, v_s: Expr, sliding: Expr) -> Expr:
-        """Return the friction force that opposes the sliding velocity, N; its magnitude is at most
-        `limit`.
-        """
+        """Return the friction force, N, which opposes the sliding velocity; its magnitude is at most `limit`."""
         contact, define = self.contact, forces.program.define
         sliding = define(f"slip_{contact.name}", sliding, "m/s", f"sliding velocity of contact {contact.name}")
         speed = size(sliding @ sliding / (v_s * v_s))

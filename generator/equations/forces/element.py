@@ -20,14 +20,14 @@ _SMALLEST = ir.constant(1e-24)  # added to the argument of a square root, to kee
 
 
 class Forces:
-    """Collector of the efforts and wrenches of all force elements, with the quantities that define them.
+    """Collector of the efforts and wrenches of all force elements.
 
     Attributes
     ----------
     efforts
         Mapping from coordinate to effort, N or N·m.
     wrenches
-        Wrenches on bodies. Unlike efforts on coordinates, they contribute to joint reactions.
+        Wrenches on bodies. Unlike efforts on coordinates, wrenches contribute to joint reactions.
     outputs
         Outputs that force elements publish.
     stored
@@ -60,22 +60,25 @@ class Forces:
         return ir.symbol(signal.name)
 
     def stores(self, energy: Callable[[], Expr]) -> None:
-        """Register a function that returns the energy of a spring, J; it is called only if the
-        model has energy outputs.
+        """Register a function that returns the energy of a spring, J.
+
+        The function is called only if the model has energy outputs.
         """
         self.stored.append(energy)
 
     def pressing(self, free: Expr, value: Expr) -> Expr:
-        """Return `value` while the unrestricted force `free` is positive, else 0.
+        """Return `value` while the unrestricted force `free` is positive, otherwise 0.
 
-        The value switches at a state event.
+        The unrestricted force is the force without the condition that it must be compressive. The value
+        switches at a state event.
         """
         return self.lower.relation(">", free, ZERO, value, ZERO)
 
     def overlapping(self, depth: Expr, free: Expr, value: Expr) -> Expr:
-        """Return `value` while the depth and the unrestricted force `free` are both positive, else 0.
+        """Return `value` while the depth and the unrestricted force `free` are both positive, otherwise 0.
 
-        The value switches at state events.
+        The unrestricted force is the force without the condition that it must be compressive. The value
+        switches at state events.
         """
         return self.lower.relation(">", depth, ZERO, self.pressing(free, value), ZERO)
 
@@ -84,11 +87,11 @@ class Forces:
         self.efforts[k] = self.efforts.get(k, ir.constant(0.0)) + effort
 
     def one_way(self, free: Expr) -> Expr:
-        """Return a force while it is positive, else 0; the switch is a state event."""
+        """Return a force while it is positive, otherwise 0. The switch is a state event."""
         return self.pressing(free, free)
 
     def wrench(self, body: int, N: Expr, F: Expr) -> None:
-        """Add a wrench on a body: a force F, N, and its moment N about the body's origin, N·m.
+        """Add a wrench on a body: a force F, N, and a moment N about the body's origin, N·m.
 
         Both vectors have the shape (3,), world axes.
         """
@@ -98,20 +101,20 @@ class Forces:
 class ForceElement(Protocol):
     """Force element in symbolic form, such as a spring, a damper or an applied force.
 
-    Each kind has a module in this package, one in `reference.forces` and an entry in
-    `FORCE_ELEMENTS`.
+    Each kind of force element has a module in this package and a module in `reference.forces`. The
+    table `FORCE_ELEMENTS` lists the modules.
     """
 
     def act(self, forces: Forces) -> None:
         """Define the efforts and wrenches of the element, and add them to the collector.
 
-        The definitions record the element as the part of the description from which they come.
+        Each definition records the force element as its origin in the description.
         """
         ...
 
 
 def size(square: Expr) -> Expr:
-    """Return the square root of `square`, regularised so that it is differentiable at zero."""
+    """Return the square root of `square`, modified slightly so that it is differentiable at zero."""
     return ir.call("sqrt", _SMALLEST + square)
 
 
@@ -120,8 +123,8 @@ def on_subtrees(
 ) -> dict[int, Wrench]:
     """Return for each body the sum of all wrenches on the body and its descendants.
 
-    The moments are about the origin of the body. The result has no entry for bodies whose subtrees
-    have no wrenches.
+    The moments are about the origin of the body. Bodies whose subtrees have no wrenches are missing in
+    the result.
     """
     bodies = kinematics.mechanism.bodies
     sums: dict[int, Wrench] = {}

@@ -1,6 +1,7 @@
 """Generalised forces Q of all force elements (Jarzębowska et al. 2023, equations (13)–(18)).
 
-Each entry of `FORCE_ELEMENTS` names a module whose function `of` yields the force elements of that kind.
+The table `FORCE_ELEMENTS` contains one module per kind of force element. The function `of` of a
+module yields the force elements of this kind.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ def derive(
 ) -> tuple[Expr, dict[int, Wrench], list[Output], list[Callable[[], Expr]]]:
     """Define the generalised forces Q, shape (n,), N or N·m, without friction.
 
-    Returns the symbol of Q, the wrenches on subtrees (see `on_subtrees`), the outputs of force elements, and
-    functions for the energies of springs, J.
+    The results are the symbol of Q, the wrenches on subtrees (see `on_subtrees`), the outputs of force
+    elements, and one function per spring that returns the energy of the spring, J.
     """
     mechanism, forces = kinematics.mechanism, Forces(program, kinematics, points, lower, followed)
     program.gatherings.members(LINES, [line.name for line in mechanism.lines])

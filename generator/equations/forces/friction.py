@@ -2,10 +2,11 @@
 
 The equations are (13) of Jarzębowska et al. 2020 and (19) of Jarzębowska et al. 2023.
 
-The joint reactions depend on the accelerations, and the accelerations depend on the friction.
-This is an algebraic loop. The joint reactions are affine in the friction efforts τ, and the
-coefficients are computed first. A fixed number of Newton steps then solves the loop for τ
-alone. The number of steps is equal in all backends.
+The friction depends on the joint reactions, the joint reactions on the accelerations, and the
+accelerations on the friction. These dependencies form an algebraic loop. The joint reactions are
+affine functions of the friction efforts τ. Their coefficients are computed first. Newton's method
+then solves the loop, in which τ is the only unknown. All backends take the same fixed number of
+Newton steps.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _SMALLEST = 1e-12  # N², added to the squared normal force, so that the root is
 class Bristle:
     """Friction state of one coordinate.
 
-    The symbols are the rate of the bristle deflection and the friction coefficient.
+    The attributes are the symbols of the bristle deflection's rate and of the friction coefficient.
     """
 
     coordinate: int
@@ -61,7 +62,6 @@ def _bristle(program: EquationSystem, k: int, coordinate: SymbolicCoordinate) ->
 
 
 def _lugre(program: EquationSystem, friction: SymbolicFriction, name: str, z: Expr, speed: Expr) -> Expr:
-    """Return the rate of the bristle deflection z of the LuGre model."""
     mu_k, ratio = friction.mu_k, speed / friction.v_s
     stribeck = ir.call("exp", -ir.power(ratio, ir.constant(2.0)))
     steady = mu_k + (friction.mu_s - mu_k) * stribeck
@@ -69,7 +69,6 @@ def _lugre(program: EquationSystem, friction: SymbolicFriction, name: str, z: Ex
 
 
 def _dahl(program: EquationSystem, friction: SymbolicFriction, name: str, z: Expr, speed: Expr) -> Expr:
-    """Return the rate of the bristle deflection z of the Dahl model."""
     room = 1.0 - friction.sigma0 * z * ir.call("sign", speed) / friction.mu_s
     room = program.define(
         f"room_{name}", room, "1", f"distance of the friction of {name} from full sliding, 0 while sliding"
@@ -111,10 +110,10 @@ def efforts(
 ) -> Expr:
     """Define the friction efforts τ, shape (f,), N or N·m, positive against the motion.
 
-    Newton's method solves τ_i = μ_i·arm_i·f_n,i(τ) with a fixed number of steps. Here f_n,i is the
-    normal force, μ_i the friction coefficient, and arm_i the radius of the journal (1 without a
-    diameter). The first step starts from the normal forces without friction. The argument
-    `responses` maps coordinates to joint forces.
+    Newton's method solves τ_i = μ_i·arm_i·f_n,i(τ) with a fixed number of steps. The normal force is
+    f_n,i, and the friction coefficient is μ_i. The number arm_i is the radius of the journal, or 1 for
+    a joint without a journal diameter. The first step starts from the normal forces without friction.
+    The argument `responses` maps coordinates to joint forces.
     """
     program.section("friction")
     f, text = len(found), "friction efforts; N or N.m"
@@ -131,7 +130,7 @@ def efforts(
             residual.append(tau[i] - factor * value)
             slope.append([ir.constant(float(i == j)) - factor * row[j] for j in range(f)])
         if sweep == 0:
-            # the first guess evaluates the friction law at τ = 0 and needs no Newton step
+            # The initial guess is the friction effort for normal forces without friction.
             tau = program.define("tau_0", -ir.array(residual), None, f"initial guess of the {text}")
             continue
         J = program.assemble(

@@ -18,8 +18,9 @@ _UNITS = {
 
 @dataclass(frozen=True)
 class JointSpring:
-    """Spring and damper on coordinate k with the effort −stiffness·(q − rest) − damping·q̇; either
-    part may be missing.
+    """Spring and damper on coordinate k, with the effort −stiffness·(q − rest) − damping·q̇.
+
+    The spring or the damper may be missing.
     """
 
     k: int
@@ -39,9 +40,6 @@ class JointSpring:
             forces.effort(self.k, -(damping * ir.symbol(f"{coordinate.symbol}_dot")))
 
     def _number(self, forces: Forces, name: str, value: Expr) -> Expr:
-        """Return a stiffness or damping constant; values that depend on parameters become
-        definitions.
-        """
         forces.program.section("springs and dampers")
         unit = _UNITS[name][self.coordinate.motion.kind]
         return forces.program.define(

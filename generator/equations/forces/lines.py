@@ -1,7 +1,7 @@
 """Two-point force elements: spring-dampers, and forces given by expressions or FMU inputs.
 
-Ropes transmit tension only. A rope with a spring and a damper is slack while it is shorter than
-its unstretched length. Let u be the unit vector from end a to end b. The length L = u·(r_b −
+A rope transmits tension only: with a spring and a damper, the rope is slack while it is shorter
+than its unstretched length. Let u be the unit vector from end a to end b. The length L = u·(r_b −
 r_a) has the rate u·(v_b − v_a). A tension F pulls end a along u and end b along −u.
 """
 
@@ -29,7 +29,7 @@ class LineForce:
     line: SymbolicTwoPointForce
 
     def act(self, forces: Forces) -> None:
-        """Add the tension on both ends, and publish the length, its rate and the force as outputs."""
+        """Add the tension on both ends. The length, the length rate and the force become outputs."""
         line, kinematics, define, name = self.line, forces.kinematics, forces.program.define, self.line.name
         forces.program.section("line", name)
         (a, at_a), (b, at_b) = self._end(forces, line.a, "a"), self._end(forces, line.b, "b")
@@ -52,7 +52,6 @@ class LineForce:
                 forces.wrench(body, ir.cross(lever, sign * F), sign * F)
 
     def _end(self, forces: Forces, place: SymbolicPlace, key: str) -> tuple[int, Expr]:
-        """Return the index of the body of an end, and the vector from the body's origin to the end."""
         lever, text = (
             forces.kinematics.lever(place),
             f"position of end {key} of {self.line.name} relative to the origin of its body",
@@ -99,8 +98,9 @@ class LineForce:
         return line.stiffness * (length - rest) + line.damping * (rate - rest_rate)
 
     def _rest(self, forces: Forces) -> tuple[Expr, Expr]:
-        """Return the unstretched length, m, and its rate, m/s: an expression of time or the output
-        of a filter.
+        """Return the unstretched length, m, and its rate, m/s.
+
+        The length is an expression of time or the output of a filter.
         """
         if self.line.filter is not None:
             followed = forces.followed[self.line.filter.name]

@@ -20,7 +20,7 @@ from .element import Forces
 class ReplacementJoint:
     """Spring-dampers that close a loop in place of constraint equations.
 
-    Each condition of the closure has one spring-damper, which resists the violation of this
+    There is one spring-damper per constraint condition of the closure. It resists the violation of this
     condition.
     """
 

@@ -1,5 +1,6 @@
-"""Spring-dampers that support the base on the ground, along world axes (Jarzębowska et al. 2020,
-(14)–(16)).
+"""Spring-dampers along world axes that support the base on the ground.
+
+The source is Jarzębowska et al. 2020, equations (14)–(16).
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _QUANTITIES = {
 
 @dataclass(frozen=True)
 class SupportForces:
-    """Supports of a base with arbitrarily large rotations.
+    """Supports of a base that may rotate by any angle.
 
     The support forces follow from the deflections of the support points.
     """
@@ -118,7 +119,6 @@ def of(mechanism: SymbolicMechanism) -> Iterator[SupportForces | LinearizedSuppo
 
 
 def _gather(program: EquationSystem, i: int, **values: Expr) -> None:
-    """Register the quantities of support `i` as elements of the arrays over all supports."""
     for name, value in values.items():
         unit, text = _QUANTITIES[name]
         program.gatherings.add(f"{name}_support", (_SUPPORTS, f"support{i}"), value, unit, text)
@@ -134,13 +134,12 @@ def _spring_force(support: SymbolicBaseSupport, deflection: Expr, rate: Expr) ->
 
 
 def _one_sided(forces: Forces, support: SymbolicBaseSupport, deflection: Expr, force: Expr) -> Expr:
-    """Return the force of a support.
+    """Return the force of a support; the gap and the normal force become outputs.
 
-    The force of a unilateral support is zero without ground contact or under tension. The
-    tangential force of a unilateral support is at most as large as the normal force, so both vanish
-    together. If the tangential force dropped to zero suddenly, it could press the support onto the
-    ground again at once. Infinitely many events in finite time would follow. The gap and the normal
-    force are outputs.
+    The force of a unilateral support is zero without ground contact, and where the normal force would
+    be tensile. The tangential force never exceeds the normal force, so that both vanish together.
+    Otherwise, the support could press onto the ground again as soon as the tangential force dropped to
+    zero. The result would be infinitely many events in finite time.
     """
     across = [0.5 * support.stiffness[i] * deflection[i] * deflection[i] for i in range(2)]
     law = _pressing_law(support)
@@ -163,7 +162,7 @@ def _one_sided(forces: Forces, support: SymbolicBaseSupport, deflection: Expr, f
     held = (share * free[0], share * free[1], free[2])
     pressing = ir.array([forces.overlapping(depth, free[2], part) for part in held])
 
-    def stored() -> Expr:  # a slipping support stores no tangential energy
+    def stored() -> Expr:  # a support that slips stores no energy in the tangential directions
         along_ground = relation(">", along, free[2], ZERO, across[0] + across[1])
         return forces.overlapping(depth, free[2], along_ground + law.energy(depth))
 

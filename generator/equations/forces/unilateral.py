@@ -36,8 +36,8 @@ class PressingLaw:
     def elastic(self, depth: Expr) -> Expr:
         """Return the spring force, N.
 
-        The spring force is an odd function of the depth. It is therefore also defined for negative
-        depths, which occur in trial steps beyond an event.
+        The spring force is an odd function of the depth. It is therefore also defined for the negative
+        depths that occur when a solver's trial step passes an event.
         """
         linear = self.stiffness * depth
         if self.smooth is None:

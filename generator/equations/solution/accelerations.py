@@ -1,6 +1,6 @@
 """Accelerations, multipliers of contacts and drive efforts.
 
-These quantities include the effect of friction that depends on joint reactions.
+The effect of friction that depends on joint reactions is included.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ from .system import ActiveSystem
 class Answers:
     """Accelerations X, contact multipliers Lambda and drive efforts, split by friction effort.
 
-    With f friction efforts each array has 1 + f columns. The first column is the solution without
-    friction. Column 1 + i is the change per unit of friction effort i in the direction of motion.
+    With f friction efforts, each array has 1 + f columns. The first column is the solution without
+    friction. Column 1 + i is the change per unit of friction effort i that acts in the direction of
+    motion.
     """
 
     X: Expr
@@ -44,8 +45,8 @@ def derive(
     Parameters
     ----------
     ratios
-        Columns C_d of the constraint Jacobian for the dependent coordinates, and D = ∂q̇_d/∂q̇_i;
-        None if they are not defined yet.
+        Jacobian C_d of the dependent coordinates, and D = ∂q̇_d/∂q̇_i; None if the program does not
+        define them yet.
     """
     program, mechanism, bristles = equations.program, equations.mechanism, equations.bristles
     coordinates = [bristle.coordinate for bristle in bristles]
@@ -102,7 +103,7 @@ def _response(
     X: Expr,
     Lambda: Expr | None,
 ) -> Response:
-    """Return the force perpendicular to the axis of coordinate k, affine in the friction efforts."""
+    """Return the joint force perpendicular to the axis of coordinate k, affine in the friction efforts."""
     mechanism = kinematics.mechanism
     body = next(b for b, other in enumerate(mechanism.bodies) if k in other.coordinates)
     load, f, name = loads(body), X.shape[1] - 1, mechanism.coordinates[k].symbol

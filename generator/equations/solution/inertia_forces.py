@@ -1,6 +1,7 @@
 """Inertia forces and joint reactions, by recursion over the bodies from the leaves to the root.
 
-The inertia forces are the products M x of mass matrix and accelerations, or the bias forces h.
+The generalised inertia forces are either M x, for accelerations x and the mass matrix M, or the
+bias forces h.
 """
 
 from __future__ import annotations
@@ -35,16 +36,14 @@ def by_recursion(program: EquationSystem, item: Definition, inertial: InertiaFor
 class Loads:
     """Definitions of joint reactions by recursion over the bodies.
 
-    The inertia wrenches of all bodies are defined once and shared by all joints.
+    The inertia wrench of each body is defined once, and all joint reactions use it.
     """
 
     def __init__(self, program: EquationSystem) -> None:
         self._program, self._known = program, dict[str, list[_Pair]]()
 
     def add(self, item: Definition, load: Transmitted) -> None:
-        """Add the definition of one joint reaction, and the definitions that it uses, to the
-        program.
-        """
+        """Add the definition of one joint reaction, and all definitions that it uses, to the program."""
         wrench = self._wrenches(load.tree, load.x)[load.link][load.part]
         self._program.items.append(replace(item, parts=(((), load.rest + wrench),), inertial=None))
 
@@ -58,8 +57,9 @@ class Loads:
 
 
 def _own(link: TreeBody) -> _Pair:
-    """Return the inertia wrench of a body for q̈ = 0, gravity included: moment about its origin and
-    force, N·m and N.
+    """Return the inertia moment about the body's origin, N·m, and the inertia force, N, for q̈ = 0.
+
+    Gravity is included.
     """
     m, s, J = link.mass, link.moment, link.inertia
     w, dw, dv = link.motion.w, link.motion.dw, link.motion.dv

@@ -1,10 +1,10 @@
 """Joint reactions: the wrench that a joint transmits to the subtree of the body it carries.
 
-A joint reaction is the inertia wrench of the subtree minus the wrenches applied to the subtree.
-The inertia wrench has three parts. The first is the value for zero accelerations. The second is
-due to the acceleration of the parent body, the third to the accelerations of the subtree's own
-coordinates. The joint reaction is an affine function of the accelerations, the multipliers of
-contacts and the friction efforts.
+A joint reaction is the inertia wrench of the subtree minus the wrenches applied to the subtree. The
+inertia wrench has three parts. The first part is the inertia wrench for zero accelerations. The
+second part is due to the acceleration of the parent body. The third part is due to the
+accelerations of the coordinates in the subtree. The joint reaction is an affine function of the
+accelerations, the multipliers of contacts and the friction efforts.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from .solution import Solution
 class AffineLoad:
     """Joint reaction without the effect of accelerations.
 
-    The moment is N + Σ N_r λ_r and the force F + Σ F_r λ_r. The sums are over the constraints r of
-    contacts with the multipliers λ_r. The moment is about the origin of the body that the joint
+    The moment is N + Σ N_r λ_r, and the force is F + Σ F_r λ_r. The sums are over all contact
+    constraints r, with the multipliers λ_r. The moment is about the origin of the body that the joint
     carries. All vectors are in world axes.
 
     Attributes
@@ -40,8 +40,7 @@ class AffineLoad:
     N, F
         Moment and force for zero accelerations and multipliers, shape (3,), N·m and N.
     reactions
-        Mapping from constraint r to (N_r, F_r), moment and force per unit multiplier, shape (3,)
-        each.
+        Mapping from constraint r to (N_r, F_r), moment and force per unit multiplier, shape (3,) each.
     """
 
     N: Expr
@@ -53,7 +52,7 @@ JOINTS = "joints"  # name of the set of joints whose reactions are outputs, for 
 
 
 class JointLoads:
-    """Joint reactions of a mechanism; each is defined in the program at its first use."""
+    """Joint reactions of a mechanism; a reaction is defined in the program when it is first requested."""
 
     def __init__(
         self,
@@ -104,8 +103,10 @@ class JointLoads:
     def _reaction_per_multiplier(
         self, contact: ConstrainedPair, body: int, behind: set[int]
     ) -> tuple[Expr, Expr] | None:
-        """Return the wrench on a body's joint per unit multiplier of a contact; None if the contact
-        has no effect.
+        """Return the wrench that the joint of a body transmits per unit multiplier of a contact.
+
+        The contact has no effect on the joint if both bodies of the contact, or neither, are in the subtree
+        that the joint carries. The result is then None.
         """
         relation = contact.relation
         if (contact.b in behind) == (contact.a in behind):
@@ -117,9 +118,7 @@ class JointLoads:
         return relation.N + ir.cross(arm, relation.F), relation.F
 
     def force_per_acceleration(self, body: int) -> Expr:
-        """Return the force through the joint of a body per unit acceleration of each coordinate,
-        shape (3, n), world axes.
-        """
+        """Return the force of a joint per unit acceleration of each coordinate, shape (3, n), world axes."""
         name, n = self.kinematics.mechanism.bodies[body].name, self.kinematics.mechanism.n
         parts: list[tuple[Index, Expr]] = [((slice(0, 3), k), self._force_per(body, k)) for k in range(n)]
         self.program.section("joint reaction of", name)
@@ -137,9 +136,9 @@ class JointLoads:
         return tree.m * u + ir.cross(axis.e, tree.s)
 
     def of_accelerations(self, body: int, qdd: Expr) -> tuple[Expr, Expr]:
-        """Return the part of a joint reaction that is due to the accelerations q̈.
+        """Return the moment, N·m, and the force, N, of a joint reaction that are due to the accelerations q̈.
 
-        The result is the moment, N·m, and the force, N, shape (3,) each.
+        Both vectors have the shape (3,).
         """
         kinematics, tree = self.kinematics, self.dynamics.subtrees[body]
         alpha, a = self._acceleration(kinematics.mechanism.bodies[body].parent, qdd)
@@ -157,7 +156,7 @@ class JointLoads:
         Parameters
         ----------
         part : int
-            0 for the moment, 1 for the force.
+            0 for the moment, and 1 for the force.
         rest : Expr
             Reaction for zero accelerations of the coordinates, N·m or N, shape (3,).
 
@@ -171,8 +170,9 @@ class JointLoads:
         return Transmitted(tree, links[0], part, qdd, rest) if links else None
 
     def _acceleration(self, body: int, qdd: Expr) -> tuple[Expr, Expr]:
-        """Return the angular acceleration of a body, and the acceleration of its origin, due to q̈,
-        shape (3,) each.
+        """Return the angular acceleration of a body and the acceleration of its origin, both due to q̈.
+
+        Both vectors have the shape (3,).
         """
         if body not in self._accelerations:
             kinematics = self.kinematics

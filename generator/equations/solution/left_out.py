@@ -1,9 +1,9 @@
 """Checks that redundant constraints stay redundant during a run.
 
-At the start, a redundant constraint is implied by the independent constraints. As long as this
-remains true, the violations of all constraints have a similar magnitude. They result from
-integration errors and from the decaying initial violation. If only the redundant constraint is
-violated, the solved model is not the described mechanism.
+In the initial state, the independent constraints imply each redundant constraint. While this
+remains true, all violations are of similar magnitude: they are integration errors and the decaying
+initial violation. If only a redundant constraint is violated, the solved model differs from the
+described mechanism.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from ....language import ir
 from ...program.program import Assertion, EquationSystem
 from ..constraints.constraints import ConstraintEquations, Row
 
-_SHARE = 1000.0  # admissible ratio of the violation of redundant constraints to that of independent ones
+_SHARE = 1000.0  # largest admissible violation of redundant constraints, relative to that of independent ones
 
 
 def derive(program: EquationSystem, rows: ConstraintEquations, active: Sequence[int], tolerance: float) -> None:
     """Add a check for each redundant constraint: its violation must not exceed the tolerance.
 
-    The tolerance is increased by a multiple of the violation of the independent constraints,
-    because redundant constraints deviate together with them. A constraint without a position level,
-    such as a knife edge, is checked on velocity level. A constraint of order 2 is not checked.
+    The tolerance is increased by a multiple of the independent constraints' violation, because
+    violations of redundant and independent constraints grow together. A constraint without a position
+    level, such as a knife edge, is checked on velocity level. A constraint of order 2 is not checked.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """Formulations of the constrained equations of motion that need only linear solves.
 
-GPME (generalised programmed motion equations; Jarzębowska et al. 2023, equation (26)) eliminate the
-multipliers with a fixed choice of dependent coordinates. Lagrange's equations have the multipliers as
-additional unknowns (Krasinskiy 2023, equation (4)).
+The generalised programmed motion equations (GPME; Jarzębowska et al. 2023, equation (26)) contain
+no multipliers. Their elimination needs a fixed choice of dependent coordinates. Lagrange's
+equations have the multipliers as additional unknowns (Krasinskiy 2023, equation (4)).
 """
 
 from __future__ import annotations
@@ -16,18 +16,19 @@ from ...program.items import ConstrainedSolve, Traits, listed
 from ...program.program import Assertion, EquationSystem
 from .system import submatrix
 
-_STEEPEST = 1e8  # largest admissible ratio of dependent to independent velocities; it costs half the digits
+_STEEPEST = 1e8  # largest admissible ratio of dependent to independent velocities; 1e8 loses half the digits
 
 
 def with_linear_solves(program: EquationSystem, formulation: str) -> EquationSystem:
-    """Return the program with linear solves in place of abstract constrained solves, for the
-    formulation `gpme`, `gpme_reduced` or `lagrange`.
+    """Return the program with linear systems in place of its constrained equations of motion.
+
+    The formulation is `gpme`, `gpme_reduced` or `lagrange`.
     """
     return _rewritten(program, _lagrange if formulation == "lagrange" else _gpme)
 
 
 def with_partition(program: EquationSystem) -> EquationSystem:
-    """Return the program with a fixed coordinate partition in each constrained solve.
+    """Return the program with a fixed coordinate partition in its constrained equations of motion.
 
     The Jacobian of the dependent coordinates must stay regular during the whole run.
     """
@@ -35,14 +36,15 @@ def with_partition(program: EquationSystem) -> EquationSystem:
 
 
 def with_independent_solves(program: EquationSystem) -> EquationSystem:
-    """Return the program with symmetric linear solves for the independent accelerations in place of
-    constrained solves.
+    """Return the program with symmetric linear systems for the independent accelerations.
+
+    These linear systems replace the constrained equations of motion.
     """
     return _rewritten(program, _independent)
 
 
 def _rewritten(program: EquationSystem, add: Callable[[EquationSystem, ConstrainedSolve], None]) -> EquationSystem:
-    """Return the program with each constrained solve replaced by the items that `add` appends."""
+    """Return the program in which the function `add` appends items in place of each constrained system."""
     result = replace(program, items=[], assertions=[], reserved=set(program.reserved))
     for item in program.items:
         if isinstance(item, ConstrainedSolve):
@@ -55,9 +57,9 @@ def _rewritten(program: EquationSystem, add: Callable[[EquationSystem, Constrain
 def _independent(program: EquationSystem, item: ConstrainedSolve) -> None:
     """Add a symmetric linear system for the independent accelerations X_i.
 
-    The dependent accelerations X_d become a definition. The system is VᵀMV X_i = Vᵀ(F − M [0; w])
-    with D = ∂X_d/∂X_i, V = [1; D] and w = C_d⁻¹ W. The matrix C_d consists of the columns of the
-    Jacobian C for the dependent coordinates. Then X_d = w + D X_i.
+    The system is VᵀMV X_i = Vᵀ(F − M [0; w]) with D = ∂X_d/∂X_i, V = [1; D] and w = C_d⁻¹ W. The matrix
+    C_d is the Jacobian of the dependent coordinates. The dependent accelerations become the definition
+    X_d = w + D X_i.
     """
     program.section("reduction to independent coordinates")
     Cd, D, w = _dependence_with(program, item)
@@ -77,8 +79,8 @@ def _independent(program: EquationSystem, item: ConstrainedSolve) -> None:
 def _reduced(program: EquationSystem, item: ConstrainedSolve, D: Expr, w: Expr) -> tuple[Expr, Expr]:
     """Return the mass matrix VᵀMV and the forces Vᵀ(F − M [0; w]) of the independent coordinates.
 
-    With D = ∂X_d/∂X_i and V = [1; D] the matrix is M_ii + DᵀE + EᵀD, where E = M_di + M_dd D/2. The
-    indices i and d denote independent and dependent coordinates.
+    The matrix V is [1; D] with D = ∂X_d/∂X_i. Then VᵀMV = M_ii + DᵀE + EᵀD with E = M_di + M_dd D/2.
+    The indices i and d denote independent and dependent coordinates.
     """
     M, free, dependent = item.matrix, item.independent, item.dependent
     Mi = submatrix(program, "Mi", M, (free, free), "mass matrix of the independent coordinates")
@@ -98,9 +100,9 @@ def _reduced(program: EquationSystem, item: ConstrainedSolve, D: Expr, w: Expr) 
 
 
 def _reduced_matrix(Mi: Expr, D: Expr, E: Expr) -> Iterator[tuple[Index, Expr]]:
-    """Yield the upper triangle of the reduced mass matrix M_ii + DᵀE + EᵀD.
+    """Yield the upper triangle of the reduced mass matrix M_ii + DᵀE + EᵀD, row by row.
 
-    For each matrix row, the diagonal element is followed by the elements to the right of it.
+    Each row begins with its diagonal element.
     """
     n = Mi.shape[0]
     for i in range(n):
@@ -113,9 +115,10 @@ def _reduced_matrix(Mi: Expr, D: Expr, E: Expr) -> Iterator[tuple[Index, Expr]]:
 def _reduced_forces(
     program: EquationSystem, item: ConstrainedSolve, D: Expr, w: Expr, Mdi: Expr, Mdd: Expr
 ) -> Expr:
-    """Return the forces on the independent coordinates, reduced by the effect of the accelerations w.
+    """Return the forces Vᵀ(F − M [0; w]) on the independent coordinates.
 
-    The accelerations w are those of the dependent coordinates for zero independent accelerations.
+    The array w contains the dependent accelerations for zero independent accelerations, and V = [1; D]
+    with D = ∂X_d/∂X_i.
     """
     F, free, rest = item.right, item.independent, tuple(slice(0, size) for size in item.shape[1:])
     Fd = submatrix(program, "Fd", F, _rows(F, item.dependent), "forces on the dependent coordinates")
@@ -195,12 +198,10 @@ def _stacked(program: EquationSystem, item: ConstrainedSolve, Cd: Expr, D: Expr 
 
 
 def _reduced_rows(program: EquationSystem, item: ConstrainedSolve, D: Expr) -> tuple[list[Expr], list[Expr]]:
-    """Return the rows of the reduced mass matrix VᵀM and the elements of the reduced forces VᵀF,
-    where V = [1; D] and D = ∂X_d/∂X_i.
-    """
+    """Return the rows of VᵀM and the elements of VᵀF, where V = [1; D] and D = ∂X_d/∂X_i."""
     M, F = item.matrix, item.right
     rest = tuple(slice(0, size) for size in F.shape[1:])
-    # The matrix product is written row by row. Compilers would repeat the whole product for each of its elements.
+    # If the product were one expression, compilers would compute all of it for each element.
     every = range(M.shape[1])
     Md = submatrix(
         program, "Md", M, (item.dependent, every), "rows of the mass matrix for the dependent coordinates"
@@ -211,7 +212,6 @@ def _reduced_rows(program: EquationSystem, item: ConstrainedSolve, D: Expr) -> t
 
 
 def _rows(array: Expr, chosen: Sequence[int]) -> tuple[Sequence[int], ...]:
-    """Return the index ranges that select some rows of a vector or matrix."""
     return chosen, *map(range, array.shape[1:])
 
 
@@ -227,8 +227,8 @@ def _dependence(program: EquationSystem, item: ConstrainedSolve) -> tuple[Expr, 
 def _assert_regular(program: EquationSystem, item: ConstrainedSolve, D: Expr) -> None:
     """Add an assertion that the Jacobian C_d of the dependent coordinates stays regular.
 
-    Near a singular C_d the ratios of dependent to independent velocities grow without bounds. The
-    assertion limits these ratios.
+    The assertion limits the ratios of dependent to independent velocities, which grow without bounds
+    near a singular C_d.
     """
     steepness: Expr = ir.constant(0.0)
     for i in range(D.shape[1]):
@@ -244,8 +244,9 @@ def _assert_regular(program: EquationSystem, item: ConstrainedSolve, D: Expr) ->
 def split(
     program: EquationSystem, C: Expr, dependent: Sequence[int], independent: Sequence[int]
 ) -> tuple[Expr, Expr | None]:
-    """Return the columns of C of the dependent and of the independent coordinates; the latter are
-    None if no coordinate is independent.
+    """Return the columns of C for the dependent coordinates and those for the independent coordinates.
+
+    The second result is None if no coordinate is independent.
     """
     rows = range(C.shape[0])
     Cd = submatrix(program, "Cd", C, (rows, dependent), "constraint Jacobian of the dependent coordinates")
@@ -262,8 +263,9 @@ def dependent_names(coordinates: Sequence[str], dependent: Sequence[int]) -> str
 
 
 def _multipliers(program: EquationSystem, item: ConstrainedSolve, name: str, Cd: Expr) -> None:
-    """Add the linear system C_dᵀ Λ = (M X − F)_d of the multipliers Λ, where the index d selects
-    the dependent coordinates.
+    """Add the linear system C_dᵀ Λ = (M X − F)_d for the multipliers Λ.
+
+    The index d selects the dependent coordinates.
     """
     X = ir.symbol(item.name, item.shape)
     rest = tuple(slice(0, size) for size in item.shape[1:])
@@ -283,7 +285,6 @@ def _multipliers(program: EquationSystem, item: ConstrainedSolve, name: str, Cd:
 
 
 def _lagrange(program: EquationSystem, item: ConstrainedSolve) -> None:
-    """Add one linear system for the accelerations and the multipliers of Lagrange's equations."""
     M, C, F, W = item.matrix, item.jacobian, item.right, item.wanted
     m, n = C.shape
     rest = tuple(slice(0, size) for size in F.shape[1:])
@@ -304,7 +305,6 @@ def _lagrange(program: EquationSystem, item: ConstrainedSolve) -> None:
 
 
 def _solve(program: EquationSystem, name: str, matrix: Expr, right: Expr, description: str, about: str) -> None:
-    """Add a linear solve whose unknown has a reserved name."""
     program.reserved.discard(name)
     program.solve(name, matrix, right, description, about)
 

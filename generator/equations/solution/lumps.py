@@ -1,7 +1,7 @@
 """Tree of moving bodies: each fixed body is merged into the moving body that carries it.
 
-Bodies fixed to the ground are dropped. Masses, first moments and inertias are summed in the axes of the
-moving body; the sums therefore depend on parameters only.
+Bodies fixed to the ground are dropped. Masses, first moments and inertias are summed in the axes of
+the moving body. These sums do not change during a run, because they depend on parameters only.
 """
 
 from __future__ import annotations
@@ -36,8 +36,9 @@ _ORIGIN = (ir.constant(np.eye(3)), ir.zeros(3), ir.zeros(3))
 
 
 class RigidComposites:
-    """Tree of moving bodies, each merged with the fixed bodies that it carries; the merged inertias
-    are defined in the program.
+    """Tree of moving bodies, each merged with the fixed bodies that it carries.
+
+    The merged masses, first moments and inertias are defined in the program.
     """
 
     def __init__(self, program: EquationSystem, links: Sequence[TreeBody]) -> None:
@@ -57,8 +58,9 @@ class RigidComposites:
         )
 
     def __call__(self, tree: Tree) -> Tree:
-        """Return the tree in which every fixed body is merged into the moving body that carries it;
-        the coordinates are those of `tree`.
+        """Return the tree in which every fixed body is merged into the moving body that carries it.
+
+        The coordinates are those of `tree`.
         """
         return Tree(self._links, tuple(replace(k, body=self._places[k.body].body) for k in tree.freedoms))
 

@@ -1,5 +1,6 @@
-"""Multipliers of contacts, and efforts of drives (Wojtyra and Frączek 2013, section 3.1; Krasinskiy
-2023, equation (6)).
+"""Multipliers of contacts, and efforts of drives.
+
+The sources are Wojtyra and Frączek 2013, section 3.1, and Krasinskiy 2023, equation (6).
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ def contact_multipliers(
 ) -> Expr:
     """Return one multiplier per constraint.
 
-    The argument Lambda contains the multipliers of the independent constraints `rows`. Redundant
-    constraints have zero multipliers. With the option `minimum_norm`, all constraints instead share
-    the reaction such that the norm of the multipliers is smallest. Lambda is None if no constraint
-    is independent. An example is a shaft in two bearings whose coordinates fulfil all constraints
-    identically.
+    The argument Lambda contains the multipliers of the independent constraints `rows`. The multipliers
+    of redundant constraints are zero. With the option `minimum_norm`, redundant and independent
+    constraints share the reactions such that the norm of all multipliers is smallest. Lambda is None if
+    no constraint is independent, as for a shaft in two bearings whose coordinates satisfy all
+    constraints identically.
     """
     if Lambda is None:
         return ir.zeros(1 + max(reaction.row for reaction in constraints.reactions), *columns)
@@ -44,9 +45,9 @@ def contact_multipliers(
 def _scattered(
     program: EquationSystem, constraints: ConstraintEquations, rows: Sequence[int], Lambda: Expr
 ) -> Expr:
-    """Return one multiplier per constraint, zero for constraints that are not in `rows`.
+    """Return one multiplier per constraint, which is zero for constraints that are not in `rows`.
 
-    The vector ends at the last constraint that belongs to a contact, because only contacts need multipliers.
+    The vector ends at the last contact constraint, because only contacts need multipliers.
     """
     reach = 1 + max(reaction.row for reaction in constraints.reactions)
     if list(rows[:reach]) == list(range(reach)):
@@ -62,11 +63,11 @@ def _scattered(
 def _shared(
     program: EquationSystem, C: Expr, rows: Sequence[int], sharing: Sequence[int], Lambda: Expr
 ) -> tuple[list[int], Expr]:
-    """Return the constraints that share the reactions, by index, and their multipliers of least norm.
+    """Return the indices of the constraints that share the reactions, and their multipliers of least norm.
 
     These multipliers exert the same generalised forces as the multipliers Λ of the independent
-    constraints `rows`. The Jacobian of the sharing constraints is T C, where C is the Jacobian of
-    the independent constraints. The multipliers of least norm are then T y with (TᵀT) y = Λ.
+    constraints `rows`. With the Jacobian C of the independent constraints, the Jacobian of the sharing
+    constraints is T C. The multipliers of least norm are T y with (TᵀT) y = Λ.
     """
     others = [i for i in sharing if i not in rows]
     if not (others and rows):
@@ -100,12 +101,11 @@ def drive_efforts(
     X: Expr,
     F: Expr,
 ) -> tuple[Expr | None, Expr]:
-    """Return the multipliers Λ of contacts and the drive efforts τ.
+    """Return the multipliers Λ of contacts, and the drive efforts τ that realise programmed constraints.
 
-    The drives realise the programmed constraints. Both follow from Cᵀ Λ + B τ = M X − F. The matrix
-    C is the Jacobian of the constraints `rows`, which are independent and which no drive realises.
-    The matrix B selects the coordinates with drives. The results have as many columns as the
-    accelerations X and the forces F.
+    Λ and τ are the solution of Cᵀ Λ + B τ = M X − F. The matrix C is the Jacobian of the constraints
+    `rows`, which are independent and are not realised by drives. The matrix B selects the coordinates
+    with drives. The results have as many columns as the accelerations X and the forces F.
     """
     assert mechanism.actuated is not None
     program.section("drives")
@@ -131,8 +131,9 @@ def _exerted(
 ) -> Expr:
     """Return the vector [Λ; τ] whose generalised forces [Cᵀ B] [Λ; τ] equal the given forces.
 
-    If there are fewer than n unknowns, the equations are consistent but overdetermined. They are
-    then solved by least squares with the residual s: s + [Cᵀ B] [Λ; τ] = forces and [Cᵀ B]ᵀ s = 0.
+    If there are fewer than n unknowns, the equations are consistent but overdetermined. The
+    least-squares method then solves s + [Cᵀ B] [Λ; τ] = forces together with [Cᵀ B]ᵀ s = 0, where s is
+    the residual.
     """
     n, actuated, r = mechanism.n, mechanism.actuated or (), len(rows)
     every, unknowns = slice(0, n), r + len(actuated)

@@ -1,6 +1,4 @@
-"""Open equations: all equations that do not depend on the way in which the equations of motion are
-solved.
-"""
+"""Open equations: the equations of a mechanism that do not depend on the solution method."""
 
 from __future__ import annotations
 
@@ -21,7 +19,7 @@ from ..forces.friction import Bristle
 
 @dataclass(frozen=True)
 class OpenEquations:
-    """Equations of motion M q̈ + h = Q + Cᵀ λ with constraints Φ, Φ̇, C and γ, before a solution method is chosen.
+    """Equations of motion M q̈ + h = Q + Cᵀ λ and constraints, before a solution method is chosen.
 
     Open equations need neither an initial state nor a partition of the coordinates.
 

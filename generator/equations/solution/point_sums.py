@@ -1,9 +1,10 @@
 """Mass matrix, inertia forces and joint reactions by sums over subtrees about one common point.
 
-All bodies of a tree refer to the origin O of the first moving body: their positions and inertia wrenches
-are relative to O, so that subtree sums are plain additions. The parallel axis theorem is applied once per
-body. S_j denotes the twist per unit rate of coordinate j, and P_k the inertia wrench per unit acceleration of
-coordinate k, both about O. Then M[j, k] = S_j·P_k, and h[k] is S_k times the subtree's wrench for q̈ = 0.
+The common point O is the origin of the first moving body of the tree. All positions and inertia
+wrenches refer to O. The sum over a subtree is therefore a plain addition, and the parallel axis
+theorem is applied only once per body. Let S_j be the twist per unit rate of coordinate j. Let P_k
+be the inertia wrench per unit acceleration of coordinate k. Both are about O. Then M[j, k] =
+S_j·P_k. The element h[k] is the product of S_k and the wrench of the subtree for q̈ = 0.
 """
 
 from __future__ import annotations
@@ -20,15 +21,14 @@ from ..bodies.kinematics import BODIES, COORDINATES
 from .joint_loads import JOINTS
 
 _ANGULAR, _LINEAR = slice(0, 3), slice(3, 6)
-_SIX = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))  # indices of the inertia elements xx, yy, zz, xy, xz, yz
+_SIX = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))  # indices of xx, yy, zz, xy, xz, yz in the inertia matrix
 
 
 def with_point_sums(program: EquationSystem) -> EquationSystem:
     """Return the program with subtree sums about one common point.
 
-    The new sums replace the sums about the origins of the individual bodies. The program must
-    contain only definitions and linear solves. Definitions that become unused remain in the
-    program.
+    The new sums replace the sums about the origins of the individual bodies. The program must contain
+    only definitions and linear solves. Definitions that are no longer used remain in the program.
     """
     composites = program.composites
     if composites is None:
@@ -55,9 +55,9 @@ def with_point_sums(program: EquationSystem) -> EquationSystem:
 
 
 def _replaced(composites: Composites, sums: _Sums) -> Iterator[tuple[str, Expr]]:
-    """Yield the name of each subtree sum about a body's origin, with an equal expression.
+    """Yield the name of each subtree sum about a body's origin, with the expression that replaces the sum.
 
-    The expression uses the sums about the common point.
+    The expression contains only sums about the common point.
     """
     for b in range(len(composites.tree.links)):
         old = (composites.moments[b], composites.bias_moments[b], composites.bias_forces[b])
@@ -166,7 +166,6 @@ class _Sums:
         self._define_subtree(b, m * c, turned + _of_point(m, c), N, F)
 
     def _define_subtree(self, b: int, s: Expr, J: Expr, N: Expr, F: Expr) -> None:
-        """Define the sums over a body and the subtrees of its children."""
         name = self._tree.links[b].name
         for child in self._children(b):
             shift = self._shift(child)
@@ -207,8 +206,9 @@ class _Sums:
         return [c for c, link in enumerate(self._tree.links) if link.parent == b]
 
     def _shift(self, b: int) -> Expr | None:
-        """Return the vector from the parent's reference point to the reference point of the body;
-        None if both are the same point.
+        """Return the vector from the reference point of the parent to the reference point of the body.
+
+        The result is None if both are the same point.
         """
         parent = self._tree.links[b].parent
         return None if self._moves[parent] else self._tree.links[b].arm
@@ -240,9 +240,7 @@ class _Sums:
         return self._coordinate("P", k, self._inertia_times(b, S), text)
 
     def _inertia_times(self, b: int, V: Expr) -> list[tuple[Index, Expr]]:
-        """Return the product of a subtree's inertia and the time derivative of a twist: moment and
-        force.
-        """
+        """Return the inertia moment and force of a subtree for a given time derivative of its twist."""
         m, s, J = self._masses[b], self._moments[b], _matrix(self._inertias[b])
         return [
             ((_ANGULAR,), J @ V[_ANGULAR] + ir.cross(s, V[_LINEAR])),
@@ -261,7 +259,7 @@ class _Sums:
         return found
 
     def mass_matrix(self) -> Iterator[tuple[Index, Expr]]:
-        """Yield the entries of the upper triangle of the mass matrix."""
+        """Yield the elements in the upper triangle of the mass matrix."""
         for k, freedom in enumerate(self._tree.freedoms):
             for j in range(k + 1):
                 value = self._twists[j] @ self._per_acceleration[k] if self._related(j, k) else ir.constant(0.0)
@@ -285,9 +283,10 @@ class _Sums:
         return P[_ANGULAR] + ir.cross(arm, P[_LINEAR]), P[_LINEAR]
 
     def _arm(self, b: int, carried: int) -> Expr:
-        """Return the vector from the origin of a body fixed to the ground to the reference point of a descendant.
+        """Return the vector from the origin of a fixed body to the reference point of a descendant.
 
-        The reference point is the origin of the first moving body between the fixed body and the descendant.
+        The body is fixed to the ground. The reference point is the origin of the first moving body between
+        the fixed body and the descendant.
         """
         total = ir.zeros(3)
         for c in self._carriers(carried):
@@ -352,17 +351,13 @@ class _Sums:
         return self._note(key, b, value, unit, whole)
 
     def _forced(self, key: str, b: int, value: Expr, unit: str, text: str, whole: str) -> Expr:
-        """Define a quantity under its own name.
-
-        A value that is a constant or another symbol also gets a definition.
-        """
+        """Define a quantity under its own name, even if its value is a constant or another symbol."""
         symbol = self._program.assemble(
             f"{key}_{self._tree.links[b].name}", value.shape, [((), value)], unit, text
         )
         return self._note(key, b, symbol, unit, whole)
 
     def _place(self, b: int) -> Expr:
-        """Return the origin of a body as a symbol with its own name."""
         link, text = (
             self._tree.links[b],
             "origin of each body relative to the origin of the first moving body of its tree",
@@ -375,7 +370,6 @@ class _Sums:
         )
 
     def _axis(self, k: int) -> Expr:
-        """Return the axis of a coordinate as a symbol with its own name."""
         freedom, label = self._tree.freedoms[k], self._program.gatherings.sets[COORDINATES][k]
         e = freedom.u if ir.is_zero(freedom.e) else freedom.e
         if e.op == "symbol":
@@ -405,7 +399,6 @@ class _Sums:
 
 
 def _weighted(vectors: Sequence[Expr], x: Expr, chosen: Sequence[int]) -> Expr:
-    """Return the sum of x_k times the k-th vector over the chosen indices k."""
     total: Expr = ir.zeros(*vectors[0].shape)
     for k in chosen:
         total = total + x[k] * vectors[k]
@@ -415,7 +408,7 @@ def _weighted(vectors: Sequence[Expr], x: Expr, chosen: Sequence[int]) -> Expr:
 def _six(inertia: Expr) -> Expr:
     """Return the six elements of an inertia as a vector.
 
-    If they are exactly the elements of a parameter of shape (6,), the parameter itself is returned.
+    If the elements are those of a parameter of shape (6,), the result is this parameter.
     """
     elements = [inertia[place] for place in _SIX]
     first = elements[0]
@@ -451,8 +444,9 @@ def _of_point(m: Expr, r: Expr) -> Expr:
 
 
 def _moved(six: Expr, m: Expr, s: Expr, arm: Expr) -> Expr:
-    """Return an inertia about another reference point, shape (6,); `arm` is the vector from the new
-    point to the old one.
+    """Return an inertia about another reference point, shape (6,).
+
+    The argument `arm` is the vector from the new point to the old one.
     """
     (x, y, z), (sx, sy, sz) = arm, s
     tx, ty, tz = sx + m * x, sy + m * y, sz + m * z

@@ -1,15 +1,15 @@
 """Projection onto the constraints by the smallest mass-weighted change of the state.
 
-The change Δ minimises ΔᵀMΔ subject to C Δ = −r. The residual r is Φ(t, q) for a change of the
-positions and Φ̇ for a change of the velocities:
+The change Δ minimises ΔᵀMΔ subject to C Δ = −r. The residual r is Φ(t, q) if positions are
+projected, and Φ̇ if velocities are projected. The linear system is:
 
     [M Cᵀ] [Δ]   [ 0]
     [C 0 ] [λ] = [−r]
 
 The velocity projection is exact; the position projection is a step of Newton's method (E. Eich,
-Convergence results for a coordinate projection method applied to mechanical systems with
-algebraic constraints, SIAM J. Numer. Anal. 30, 1993). Constraints of order 1 have no position
-level and affect the velocities only.
+Convergence results for a coordinate projection method applied to mechanical systems with algebraic
+constraints, SIAM J. Numer. Anal. 30, 1993). Constraints of order 1 have no position level and
+affect the velocities only.
 """
 
 from __future__ import annotations
@@ -36,8 +36,9 @@ def derive(
     rows: ConstraintEquations,
     active: ActiveSystem,
 ) -> None:
-    """Add the projections of positions and velocities onto the independent constraints to a program
-    whose states are defined.
+    """Add the projections of positions and velocities onto the independent constraints.
+
+    The states of the program must already be defined.
     """
 
     def add(level: str, residual: Expr, part: Callable[[Row], Expr], suffix: str) -> None:
@@ -53,7 +54,7 @@ def derive(
 
     program.accepted = mechanism.chain.simulation.violation
     add("position", rows.Phi, lambda row: row.value, "")
-    if mechanism.formulation != "gpme_reduced":  # velocities of the reduced form fulfil the constraints already
+    if mechanism.formulation != "gpme_reduced":  # the reduced form satisfies velocity constraints exactly
         add("velocity", rows.Phi_dot, lambda row: row.rate, "_dot")
 
 
@@ -66,8 +67,10 @@ def _saddle(
     residual: Expr,
     rows: Sequence[int],
 ) -> LinearSolve:
-    """Return the linear system [M Cᵀ; C 0] [Δ; λ] = [0; −r] with the given rows of the Jacobian C
-    and of the residual r.
+    """Return the linear system [M Cᵀ; C 0] [Δ; λ] = [0; −r].
+
+    The matrix C and the vector r consist of the given rows of the constraint Jacobian and of the
+    residual.
     """
     n, zero = mechanism.n, ir.constant(0.0)
     above = [[*(dynamics.M[j, k] for k in range(n)), *(C[i, j] for i in rows)] for j in range(n)]

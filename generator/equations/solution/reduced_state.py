@@ -1,8 +1,8 @@
 """Reduced form, in which the dependent velocities follow from the independent ones.
 
-The dependent velocities are q̇_d = C_d⁻¹(ν − κΦ − C_i q̇_i) (Krasinskiy 2023, (7)). C_d and C_i
-are the Jacobian columns of the dependent and independent coordinates. The velocities fulfil the
-constraints C q̇ = ν − κΦ exactly, and constraint violations Φ decay at the rate κ.
+The dependent velocities are q̇_d = C_d⁻¹(ν − κΦ − C_i q̇_i) (Krasinskiy 2023, equation (7)). C_d
+and C_i are the Jacobian columns of the dependent and independent coordinates. The velocities fulfil
+the constraints C q̇ = ν − κΦ exactly, and constraint violations Φ decay at the rate κ.
 """
 
 from __future__ import annotations
@@ -21,12 +21,13 @@ def velocities(
 ) -> tuple[Expr, Expr | None] | None:
     """Define the dependent velocities as outputs.
 
-    Return the Jacobian C_d of the dependent coordinates and the matrix D = ∂q̇_d/∂q̇_i. D is None
-    if no coordinate is independent. If no linear system has to be solved, the whole result is None.
+    The result consists of the Jacobian C_d of the dependent coordinates and the matrix D = ∂q̇_d/∂q̇_i.
+    D is None if no coordinate is independent. The whole result is None if no linear system has to be
+    solved.
     """
     program.section("dependent velocities")
     kappa = mechanism.kappa
-    # prescribed right-hand sides ν − κΦ of C q̇, one per constraint
+    # prescribed values ν − κΦ of C q̇, one per constraint
     rates = [-(row.drift + kappa * row.value) for row in constraints.rows]
     for k, row in active.held.items():
         _publish(program, mechanism, k, rates[row])
@@ -55,9 +56,9 @@ def _solution(
     Ci: Expr | None,
     right: Expr,
 ) -> Expr:
-    """Return the matrix [D, C_d⁻¹(ν − κΦ)], shape (m, n_i + 1), from which the dependent velocities follow.
+    """Return the matrix [D, C_d⁻¹(ν − κΦ)] with D = ∂q̇_d/∂q̇_i, shape (m, n_i + 1).
 
-    D is ∂q̇_d/∂q̇_i.
+    The dependent velocities follow from this matrix and the independent velocities.
     """
     m, free = len(active.rows), len(active.independent)
     parts: list[tuple[Index, Expr]] = [((slice(0, m), free), right)]

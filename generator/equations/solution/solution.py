@@ -1,4 +1,4 @@
-"""Record with the unknowns of the equations of motion."""
+"""Unknowns of the equations of motion, as symbols of the program."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class Solution:
     friction
         Friction efforts against the motion of each coordinate, shape (n,), N or N·m, or None.
     multipliers
-        Multipliers of the constraints, in order, up to the last constraint that belongs to a
-        contact. None if there are no contacts.
+        Multipliers of the constraints in order, up to the last contact constraint; None if there are no
+        contacts.
     drives
-        Efforts of the drives that realise programmed constraints, N or N·m; None if every joint has
-        a drive.
+        Efforts of the drives that realise programmed constraints, N or N·m; None if every joint has a
+        drive.
     """
 
     qdd: Expr

@@ -1,10 +1,10 @@
 """Constrained equations of motion in a form that does not depend on the solution method.
 
 The equations are M q̈ − Cᵀ λ = f and C q̈ = W. The matrix C is the Jacobian of the independent
-constraints, and the vector f contains the applied forces minus the inertia forces. The
-equations can also be solved for unit efforts on some coordinates. If a constraint fixes the
-value of a coordinate, the acceleration of the coordinate is known. The coordinate and its
-constraint are then removed from the system.
+constraints. The vector f contains the applied forces minus the inertia forces. The equations can
+also be solved for unit efforts on some coordinates. If a constraint prescribes the value of a
+coordinate, the acceleration of this coordinate is known. The coordinate and the constraint are then
+removed from the system.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class Partition:
     rows
         Names of the independent constraints.
     without_drive
-        Names of the independent constraints among those that no drive realises; empty if every
-        joint has a drive.
+        Names of independent constraints, selected from the constraints that no drive realises; empty if
+        every joint has a drive.
     """
 
     dependent: tuple[str, ...] = ()
@@ -50,18 +50,17 @@ class ActiveSystem:
     Attributes
     ----------
     rows
-        Indices of the independent constraints, without constraints that fix the value of a
-        coordinate.
+        Indices of the independent constraints, without constraints that fix the value of a coordinate.
     free
         Indices of the coordinates in the system.
     held
-        Mapping from the index of each coordinate with a fixed value to the index of the constraint
-        that fixes it.
+        Mapping from the index of each coordinate with a fixed value to the index of the constraint that
+        fixes it.
     dependent
         Positions of the dependent coordinates in `free`.
     without_drive
-        Indices of the independent constraints among those that no drive realises; empty if every
-        joint has a drive.
+        Indices of independent constraints, selected from the constraints that no drive realises; empty
+        if every joint has a drive.
     """
 
     rows: tuple[int, ...]
@@ -89,8 +88,8 @@ def active_system(
 ) -> ActiveSystem:
     """Select the constraints and coordinates of the linear system.
 
-    If the multipliers of all constraints are needed, coordinates with fixed values stay in the
-    system.
+    Coordinates with prescribed values are removed, unless the multipliers of all constraints are
+    needed.
     """
     if constraints is None:
         return ActiveSystem((), tuple(range(mechanism.n)), {}, (), ())
@@ -106,8 +105,8 @@ def active_system(
 def forces(program: EquationSystem, dynamics: Dynamics, Q: Expr, units: Sequence[int]) -> tuple[Expr, Expr]:
     """Define the applied minus inertia forces Q − h, shape (n,).
 
-    The second result adds a column for a unit effort on each of the coordinates `units`, shape (n,
-    1 + len(units)).
+    The second result has additional columns: one column for a unit effort on each of the coordinates
+    `units`, shape (n, 1 + len(units)).
     """
     program.section("accelerations")
     f = program.define("f", Q - dynamics.h, None, "applied minus inertia forces; N or N.m")
@@ -139,8 +138,8 @@ class EquationsOfMotion:
     Attributes
     ----------
     held
-        Accelerations of the coordinates with values fixed by constraints; None without such
-        coordinates.
+        Accelerations of the coordinates whose values are prescribed by constraints; None if there are
+        no such coordinates.
     tree
         Bodies and joint axes from which M is formed.
     """
@@ -223,9 +222,9 @@ def solve(
     *,
     multipliers: bool = False,
 ) -> tuple[Expr, Expr | None]:
-    """Return the symbol of the accelerations and, optionally, the symbol of the multipliers of `active.rows`.
+    """Return the symbols of the accelerations and, optionally, of the multipliers of `active.rows`.
 
-    Both have as many columns as the forces F.
+    Accelerations and multipliers have as many columns as the forces F.
     """
     columns = equations.F.shape[1:]
     name = "X" if columns else "qdd"
@@ -248,8 +247,9 @@ def solve(
 def submatrix(
     program: EquationSystem, name: str, array: Expr, chosen: tuple[Sequence[int], ...], description: str
 ) -> Expr:
-    """Define a submatrix by its row and column indices and return its symbol; return the array
-    itself if all indices are chosen.
+    """Define a submatrix by its row and column indices and return its symbol.
+
+    If all indices are chosen, the array itself is returned.
     """
     if all(list(part) == list(range(size)) for part, size in zip(chosen, array.shape, strict=True)):
         return array
@@ -264,7 +264,8 @@ def submatrix(
 def _runs(chosen: Sequence[int]) -> list[tuple[slice, slice]]:
     """Split the chosen indices into runs of consecutive numbers.
 
-    Return for each run a slice of the submatrix and the corresponding slice of the original array.
+    The result contains for each run a slice of the submatrix and the corresponding slice of the
+    original array.
     """
     runs = []
     for _, group in groupby(enumerate(chosen), key=lambda pair: pair[1] - pair[0]):
@@ -288,7 +289,6 @@ def _first(array: Expr) -> Expr:
 
 
 def _with_first(program: EquationSystem, name: str, array: Expr, first: Expr, description: str) -> Expr:
-    """Return the array with its first column replaced."""
     if not array.shape[1:]:
         return program.define(name, first, None, description)
     rows, columns = array.shape
@@ -308,7 +308,7 @@ def _complete(
 ) -> Expr:
     """Return the accelerations of all coordinates in order.
 
-    The accelerations of removed coordinates are known; all others are unknowns of the linear
+    The known accelerations of the removed coordinates are inserted between the unknowns of the linear
     system.
     """
     rest = tuple(slice(0, size) for size in X.shape[1:])

@@ -21,8 +21,8 @@ AccelerationSolve: TypeAlias = LinearSolve | ConstrainedSolve
 def with_tree_solves(program: EquationSystem, way: Way) -> EquationSystem | None:
     """Return the program with the accelerations solved by recursion over the bodies.
 
-    Inertia forces and joint reactions are then also computed by recursion. The result is None if
-    the recursion is not faster than the dense mass matrix.
+    Inertia forces and joint reactions are then also computed by recursion. The result is None if the
+    recursion is not faster than the dense mass matrix.
     """
     system = _of_accelerations(program)
     if system is None or not _is_better(system, way):
@@ -73,16 +73,15 @@ def _is_better(system: AccelerationSolve, way: Way) -> bool:
 
 
 def _with_multipliers(program: EquationSystem, system: AccelerationSolve) -> AccelerationSolve:
-    """Return the system with a name for its multipliers, if it has constraints."""
     if isinstance(system, LinearSolve) or system.multipliers is not None:
         return system
     return replace(system, multipliers=program.fresh("Lambda"))
 
 
 def _is_solved_for(inertial: InertiaForces, system: ConstrainedSolve) -> bool:
-    """Whether the accelerations in the inertia forces are the unknowns of the linear system.
+    """Whether the linear system determines the accelerations from which the inertia forces follow.
 
-    This is the case if no coordinate has a fixed value and there are no friction efforts.
+    This is the case if no coordinate has a prescribed value, and if there are no friction efforts.
     """
     x = inertial.x
     return x is not None and x.op == "symbol" and x.data == system.name and len(system.shape) == 1

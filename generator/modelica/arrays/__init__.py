@@ -1,3 +1,1 @@
-"""Arrays and `for` equations in the Modelica source, gathered from the scalar definitions of a
-program.
-"""
+"""Arrays and `for` equations in the Modelica source, formed from the scalar definitions of a program."""

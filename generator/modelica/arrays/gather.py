@@ -1,7 +1,7 @@
-"""Arrays of similar quantities: one array for each quantity of coordinates, bodies, supports and so on.
+"""Arrays of similar quantities, for example one array for the velocities of all bodies.
 
-A definition of a program becomes a variable with equations. Definitions that are elements of one quantity
-share an array variable; expressions that use such a definition refer to the array element.
+Each definition of a program becomes a variable with equations in the Modelica source. Definitions
+of one quantity for several coordinates, bodies or supports share an array variable.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ class ArrayDeclaration:
     value
         Expression of a derived parameter; None for variables.
     elements
-        Mapping from the position in the array, counted from 1, to the part of the description or
-        the derivation step from which the array element comes.
+        Mapping from the position in the array, counted from 1, to the origin of the element: a part of
+        the description or a step of the derivation.
     guess
-        Value near the start, used by solvers as an initial guess.
+        Value near the initial state, which solvers use as an initial guess.
     positions
-        Entries of a constant table of positions, counted from 1.
+        Values of a constant table of array positions, counted from 1.
     """
 
     name: str
@@ -96,8 +96,8 @@ class Arrangement:
     statements
         Equations.
     spaces
-        Mapping from the name of an array to one set name per axis: the set over which the index of
-        this axis runs, or "" if there is none.
+        Mapping from the name of an array to one text per axis: the name of the set of coordinates,
+        bodies or other members that the axis enumerates, or "".
     values
         Mapping from the name of an array to its elements as expressions of the original program.
     """
@@ -118,16 +118,15 @@ def arranged(program: EquationSystem, guesses: Mapping[str, Array]) -> Arrangeme
 
 
 def title(origin: Origin) -> str:
-    """Return the heading of the equations that come from one part of the description or one step of
-    the derivation.
+    """Return the heading of the equations that have a common origin.
+
+    The origin is a part of the description or a step of the derivation.
     """
     return str(origin)
 
 
 class _Gathering:
-    """Builder of the variables and equations of a Modelica source; it gathers definitions of a
-    program into arrays.
-    """
+    """Builder of the variables and equations of a Modelica source, with arrays of similar definitions."""
 
     def __init__(self, program: EquationSystem, guesses: Mapping[str, Array]) -> None:
         self._guesses = guesses
@@ -171,8 +170,8 @@ class _Gathering:
     def _reserve(self, array: GatheredArray) -> None:
         """Reserve the name of an array and the positions of its elements.
 
-        If a member of the index set does not have the quantity, no array is formed and nothing is
-        reserved.
+        Nothing is reserved if a member of the index set lacks the quantity, because no array is then
+        formed.
         """
         labels = self._program.gatherings.sets[array.over]
         elements = [array.elements.get(label) for label in labels]
@@ -191,10 +190,6 @@ class _Gathering:
         self._arrays[array.name] = (array, name, found)
 
     def _place(self, value: Expr, here: Expr, fixed: bool) -> None:
-        """Register a symbol as an element of an array.
-
-        The argument `fixed` tells whether the whole array depends on parameters only.
-        """
         owned = value.data in self._owned([value])
         if owned or value.data in self._published or (fixed and value.data in self._parameters):
             self._places[value.data] = here
@@ -204,10 +199,10 @@ class _Gathering:
             self._inlined[value.data] = self._definitions[value.data].parts[0][1]
 
     def _in_parameters(self, own: Container[str] = ()) -> Replacement:
-        """Return the replacement of constant definitions for the values of parameters.
+        """Return the replacement of definitions in expressions of parameters.
 
-        Array elements or values replace the definitions. The names in `own` belong to the array
-        that is being defined and are not replaced by array elements.
+        A definition is replaced by an array element or by its value. The names in `own` belong to the array
+        that is being defined, and are not replaced by array elements.
         """
         values = {name: place for name, place in self._fixed_places.items() if name not in own}
         values = {name: place for name, place in values.items() if name not in self._parameters or own}
@@ -221,9 +216,7 @@ class _Gathering:
         return {*self._definitions, *self._parameters}
 
     def _is_unfit(self, value: Expr) -> bool:
-        """Whether a value cannot be an array element, because it is an unnamed expression or a
-        symmetric matrix.
-        """
+        """Whether a value cannot be an array element: an unnamed expression, or a symmetric matrix."""
         if value.op == "symbol":
             definition = self._definitions.get(value.data)
             return definition is not None and definition.symmetric
@@ -232,7 +225,7 @@ class _Gathering:
     def _owned(self, elements: Iterable[Expr]) -> list[str]:
         """Return the names of definitions that exist in the Modelica source only as array elements.
 
-        The other definitions among the given elements have variables of their own.
+        All other definitions among the given elements have variables of their own.
         """
         names = [value.data for value in elements if value.op == "symbol"]
         return [
@@ -245,7 +238,6 @@ class _Gathering:
         ]
 
     def _add_array(self, array: GatheredArray, name: str, elements: list[Expr]) -> None:
-        """Add the variable of an array and the equations of its elements."""
         shape = (len(elements), *elements[0].shape)
         own = {value.data for value in elements if value.op == "symbol"} & set(self._definitions)
         fixed = all(self._is_fixed(value) for value in elements)
@@ -271,10 +263,10 @@ class _Gathering:
             self._add_element(symbol, position, value, origin, heading)
 
     def _origin(self, array: GatheredArray, origins: set[Origin]) -> Origin:
-        """Return the origin of an array, which is shown as the heading of its declaration.
+        """Return the origin of an array, which becomes the heading of its declaration.
 
-        If all elements come from one step of the derivation, this step is the origin. Otherwise the origin names
-        the index set of the array, for example `motion` for an array over the bodies.
+        If all elements come from one step of the derivation, this step is the origin. Otherwise the origin
+        is a title of the index set, for example `motion` for an array over the bodies.
         """
         steps = [origin for origin in origins if origin.kind not in ("link", "base")]
         if len(origins) == 1 and (steps or array.over not in _TITLES):
@@ -292,7 +284,6 @@ class _Gathering:
             self._statements.append(Statement(left, folded(self._change(expr)), definition.origin, heading))
 
     def _is_fixed(self, value: Expr) -> bool:
-        """Whether a value depends on parameters only."""
         if value.op != "symbol":
             return True
         return value.data in self._parameters or (
@@ -310,10 +301,6 @@ class _Gathering:
         change, unnamed = self._in_parameters(own), own & set(self._owned(self._arrays[name][2]))
 
         def written(definition: str) -> Expr:
-            """Return the value of a definition.
-
-            Elements of the array that is being defined are replaced by their values.
-            """
             found = change(self._definitions[definition].parts[0][1])
             return Replacement({other: written(other) for other in found.symbols & unnamed})(found)
 
@@ -330,7 +317,7 @@ class _Gathering:
         return (array.over, *("" for _ in elements[0].shape))
 
     def _counted(self, shape: Shape) -> tuple[str, ...]:
-        """Return for each axis of a variable the name of the set that its index runs over.
+        """Return for each axis of a variable the name of the set that the axis enumerates.
 
         The name is `coordinates` for an axis of length n, and empty for all other axes.
         """
@@ -340,10 +327,9 @@ class _Gathering:
     def _add_referenced(
         self, waiting: dict[str, tuple[GatheredArray, str, list[Expr]]], renamed: EquationSystem
     ) -> None:
-        """Add those of the waiting arrays that are used.
+        """Add the arrays that equations, derived parameters, or expressions outside the program's items use.
 
-        An array is used if an equation, a derived parameter or an expression outside the program's
-        items refers to it.
+        Arrays are also added if only another added array uses them.
         """
         outside = {name for expr in _external_expressions(renamed) for name in expr.symbols}
         while True:
@@ -355,12 +341,11 @@ class _Gathering:
                 self._add_array(*waiting.pop(name))
 
     def _named(self) -> set[str]:
-        """Return all names that occur in the equations and derived parameters added so far."""
         expressions = [expr for statement in self._statements for expr in (statement.left, statement.right)]
         expressions += [variable.value for variable in self._variables if variable.value is not None]
         return {name for expr in expressions for name in expr.symbols}
 
-    # ---- all other items ----
+    # ---- items that belong to no array ----
 
     def _add(self, item: Item) -> None:
         if isinstance(item, Definition):
@@ -411,8 +396,8 @@ class _Gathering:
     def _renamed(self) -> EquationSystem:
         """Return the program with array elements in place of names of definitions.
 
-        The items of the program are not changed, but its outputs, states, start values, checks and
-        assertions are.
+        The replacement affects outputs, states, start values, checks and assertions. The items of the
+        program are not changed.
         """
         program, change = self._program, self._change
         start = program.start
@@ -439,8 +424,8 @@ class _Gathering:
 def _narrowed(left: Expr, right: Expr) -> tuple[Expr, Expr]:
     """Return both sides of an equation without superfluous dimensions.
 
-    A block of one row or column becomes a vector, or a scalar if it has one element. A vector of
-    one constant becomes a scalar, because rumoca rejects `W[:,i] = zeros(1)` in loops.
+    An array block of one row or column becomes a vector. A block of one element becomes a scalar. A
+    vector of one constant also becomes a scalar, because rumoca rejects `W[:,i] = zeros(1)` in loops.
     """
     if left.op == "index" and left.shape == (1,) and right.op == "constant":
         return _narrow(left), ir.constant(float(right.data[0]))
@@ -461,7 +446,6 @@ def _is_kept(item: Item) -> bool:
 
 
 def _equations(item: Item) -> Iterator[tuple[Expr, Expr]]:
-    """Yield the left and right-hand sides of the equations of a linear system."""
     if isinstance(item, TreeSolve):
         yield from _equations(item.system)
     elif isinstance(item, ImplicitSystem):
@@ -470,14 +454,14 @@ def _equations(item: Item) -> Iterator[tuple[Expr, Expr]]:
         yield item.matrix @ ir.symbol(item.name, item.shape), item.right
     elif isinstance(item, ConstrainedSolve):
         raise TypeError(
-            f"{item.name} is a constrained solve; replace it by linear solves before the Modelica output"
+            f"{item.name} is a linear system with constraints; rewrite it with with_linear_solves() for Modelica"
         )
 
 
 def with_units(text: str, unit: str | None) -> str:
     """Return the description of a quantity.
 
-    If the quantity has no common unit, a remark is added that the units differ by element.
+    If the elements of the quantity differ in unit, a remark about the units is appended.
     """
     return text if unit is not None or ";" in text else f"{text}; units differ by element"
 

@@ -1,8 +1,8 @@
 """Replacement of equations of equal form by `for` equations.
 
-Equations that differ only in positions of array elements, in parameters or in tabulated constants become one
-equation in a loop. A position is written as an expression of the iterator: the iterator itself, the iterator
-plus or minus one, or an entry of a constant table of the topology.
+Equations that differ only in array subscripts, in parameters or in constants become one equation in
+a loop. A subscript in the loop is the iterator, the iterator plus a constant, or an element of a
+constant table that describes the topology of the mechanism.
 """
 
 from __future__ import annotations
@@ -27,12 +27,13 @@ class Hole:
     Attributes
     ----------
     kind
-        Kind of the replaced part: position of an array element, begin or end of an array block,
-        first or last index of a loop, symbol, or constant.
+        Kind of the replaced part: position of an array element, begin or end of an array block, first
+        or last index of a loop, symbol, or constant.
     value
         Index counted from 1, name of the symbol, or array of numbers.
     space
-        Name of the set over which an index runs, or "" if there is none.
+        Name of the set of coordinates, bodies or other members to which an index refers; "" for other
+        indices.
     shape
         Shape of a symbol or constant.
     """
@@ -73,9 +74,9 @@ Fill: TypeAlias = Callable[[Hole], object]
 
 
 class Walk:
-    """Traversal of an equation that replaces each placeholder by the result of `fill`.
+    """Traversal of an equation that replaces each placeholder by the result of the function `fill`.
 
-    Equations of the same form yield their placeholders in the same order.
+    In equations of the same form, the placeholders are visited in the same order.
     """
 
     def __init__(self, fill: Fill, tables: Tables) -> None:
@@ -106,7 +107,7 @@ class Walk:
     def _element(self, expr: Expr) -> Expr:
         """Return an array element or block with replaced subscripts.
 
-        If the array is a parameter, an entry of a table of parameters can replace it.
+        An array that is a parameter can be replaced by an element of a table of parameters.
         """
         key, array = self._index(expr), self._expr(expr.args[0])
         if array.op != "index":
@@ -133,8 +134,9 @@ class Walk:
 
 
 def _is_settled(key: str | slice, size: int) -> bool:
-    """Whether a subscript of an array needs no placeholder, because it selects a whole axis or is
-    already the iterator of an inner loop.
+    """Whether a subscript of an array needs no placeholder.
+
+    This is the case if the subscript selects a whole axis, or if it is the iterator of an inner loop.
     """
     if isinstance(key, str) or isinstance(key.start, str) or isinstance(key.stop, str):
         return True
@@ -162,7 +164,7 @@ def with_loops(arrangement: Arrangement) -> tuple[Arrangement, list[Equation]]:
 
 
 def expressions(arrangement: Arrangement, equations: Iterable[Equation]) -> Iterator[Expr]:
-    """Yield the values of parameters and both sides of all equations."""
+    """Yield all expressions of a Modelica source: values of parameters, and both sides of equations."""
     yield from (variable.value for variable in arrangement.variables if variable.value is not None)
     yield from _sides(equations)
 
@@ -182,14 +184,15 @@ def rolled(equations: Iterable[Equation], tables: Tables, iterators: Sequence[st
 
 
 class _Roller:
-    """Search for equations of the same form, and their replacement by loops."""
+    """Replacement of equations of the same form by loops."""
 
     def __init__(self, tables: Tables, iterators: Sequence[str]) -> None:
         self._tables, self._iterators = tables, iterators
 
     def roll(self, equations: list[Equation]) -> list[Equation]:
-        """Return loops and the equations that belong to no loop; each loop is placed where its
-        first equation was.
+        """Return the equations with loops in place of equations of the same form.
+
+        A loop is placed where the first of its equations was.
         """
         forms: dict[Hashable, list[tuple[int, Equation, list[Hole]]]] = {}
         for place, equation in enumerate(equations):
@@ -202,7 +205,7 @@ class _Roller:
         return [equation for _, equation in sorted(found, key=lambda pair: pair[0])]
 
     def _adds_coordinates(self, equation: Equation) -> bool:
-        """Whether the equation has a sum with an element of an array over the coordinates as a term.
+        """Whether the equation contains a sum with a term from an array over the coordinates.
 
         The elements of such arrays have different units; see the module `mixed`.
         """
@@ -226,10 +229,10 @@ class _Roller:
         return _key(Walk(fill, self._tables)(equation)), holes
 
     def _loops(self, alike: list[tuple[int, Equation, list[Hole]]]) -> list[tuple[int, Equation]]:
-        """Replace series of equations of the same form by loops.
+        """Replace equations of the same form by loops.
 
-        Return each loop, and each equation outside the loops, with the position of its first
-        equation.
+        Each item of the result is a loop, or an equation that belongs to no loop, with the position of its
+        first equation.
         """
         leading = self._leading(alike)
         if leading is None:
@@ -259,10 +262,9 @@ class _Roller:
         return range(count - 1)
 
     def _leading(self, alike: list[tuple[int, Equation, list[Hole]]]) -> int | None:
-        """Return the index of the first array position in which the equations differ.
+        """Return the index of the first placeholder for an array subscript in which the equations differ.
 
-        The index is that of the placeholder for the array position. The result is None if no array
-        position differs.
+        The result is None if no array subscript differs.
         """
         for i in range(len(alike[0][2])):
             if alike[0][2][i].kind == "position" and len({entry[2][i].value for entry in alike}) > 1:
@@ -334,7 +336,7 @@ class _Roller:
             return numbers[0]
         if first.kind == "last":  # rumoca accepts only the iterator itself as the end of an inner range
             return iterator if numbers == list(values) else None
-        if first.kind in ("first", "begin"):  # rumoca accepts no range whose begin depends on an iterator
+        if first.kind in ("first", "begin"):  # rumoca accepts no range whose first value depends on an iterator
             return None
         return self._tables.position(iterator, over, values, numbers, first.space)
 
@@ -347,14 +349,16 @@ def _sums(expr: Expr) -> Iterator[Expr]:
 
 
 def _key(equation: Equation) -> Hashable:
-    """Return a hashable key of an equation; identical equations have equal keys."""
     if isinstance(equation, Statement):
         return ir.key(equation.left), ir.key(equation.right)
     return (equation.range, *map(_key, equation.body))
 
 
 def _merged(equations: list[Equation]) -> list[Equation]:
-    """Return the equations with loops over the same range merged, at the place of the first loop."""
+    """Return the equations with loops over the same range merged into one loop.
+
+    The merged loop is placed where the first of these loops was.
+    """
     found: list[Equation] = []
     for equation in equations:
         if isinstance(equation, Loop):

@@ -1,8 +1,8 @@
 """Equations between elements of arrays whose elements differ in unit.
 
 The unit check of OpenModelica assumes that all elements of an array have one unit. It therefore
-warns about correct equations between elements with different units. It does not check equations
-between lists, `{x} = {y}`. Such equations are therefore written as lists.
+warns about correct equations if an array contains elements with different units. Equations between
+lists, `{x} = {y}`, are not checked, so the equations are written in this form.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ _Unit = tuple[int, ...]
 
 
 def with_lists(arrangement: Arrangement, equations: Iterable[Equation]) -> tuple[Arrangement, list[Equation]]:
-    """Return variables and equations of a Modelica source, with lists for equations of mixed units.
+    """Return variables and equations of a Modelica source, with some equations written as lists.
 
-    An equation between elements of arrays whose elements differ in unit becomes `{x} = {y}`. If an
-    output is such an element, it is defined by an equation and not by a value in its declaration.
+    An equation becomes `{x} = {y}` if it relates elements of arrays whose elements differ in unit. An
+    output that is such an element is defined by an equation, not by a value in its declaration.
     """
     program, units = arrangement.program, _units(arrangement)
     named = [_named(equation, arrangement) for equation in equations]
@@ -43,8 +43,9 @@ def _units(arrangement: Arrangement) -> dict[str, str | None]:
 
 
 def _named(equation: Equation, arrangement: Arrangement) -> Equation:
-    """Return an equation with names of coordinates and rates in place of array elements; loops are
-    not changed.
+    """Return an equation with names of coordinates and rates in place of array elements.
+
+    Loops are returned unchanged.
     """
     if isinstance(equation, Loop) or (equation.left.op == "symbol" and equation.left.data in arrangement.values):
         return equation
@@ -65,10 +66,7 @@ def _is_published(element: Expr, program: EquationSystem) -> bool:
 
 
 def _mixing(program: EquationSystem, equations: Iterable[Equation], units: _Known) -> set[str]:
-    """Return the names of arrays without a common unit that occur together with different units.
-
-    The occurrences are equations in which an array element is related to quantities with a unit.
-    """
+    """Return the names of arrays with mixed units that equations relate to quantities of several units."""
     found: dict[str, set[_Unit]] = {}
     sides = [(s.left, s.right) for s in _statements(equations)]
     sides += [(ir.symbol(output.name), output.expr) for output in program.outputs]
@@ -84,7 +82,6 @@ def _mixing(program: EquationSystem, equations: Iterable[Equation], units: _Know
 
 
 def _named_elements(program: EquationSystem) -> dict[str, list[Expr]]:
-    """Return the named elements of the arrays of coordinates and rates, which mix units."""
     arrays = program.gatherings.arrays.values()
     return {a.name: [e for e in a.elements.values() if e.op == "symbol"] for a in arrays if a.name in ("q", "qd")}
 

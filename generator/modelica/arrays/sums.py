@@ -10,11 +10,11 @@ from dataclasses import replace
 from ....language import ir
 from ....language.ir import Expr
 
-_FEWEST = 3  # smallest number of terms that a sum must have to become a product of array blocks
+_FEWEST = 3  # minimum number of terms of a sum that becomes a product of array blocks
 
 
 def folded(expr: Expr) -> Expr:
-    """Return an equal expression in which sums over consecutive elements are products of blocks."""
+    """Return an equal expression in which sums over consecutive elements are products of array blocks."""
     if expr.op in ("symbol", "constant"):
         return expr
     if expr.op == "+":
@@ -49,8 +49,9 @@ def _terms(expr: Expr) -> list[Expr]:
 
 
 def _elements(term: Expr) -> list[tuple[str, int]] | None:
-    """Return the name and the first index of each factor in a product of array elements; None for
-    any other term.
+    """Return the name and the first index of each factor, if a term is a product of array elements.
+
+    For any other term, the result is None.
     """
     factors = term.args if term.op == "*" else (term,)
     found = []

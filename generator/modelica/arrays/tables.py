@@ -1,7 +1,7 @@
-"""Array positions and values in loops, as functions of the iterator.
+"""Array subscripts and values in loops, as functions of the loop iterator.
 
-A position is an expression of the iterator or an entry of a constant table. A value is an entry
-of a table.
+A subscript is an expression of the iterator, or an element of a constant table. A value is always
+an element of a table.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from ....language.ir import Expr
 from ...program.program import EquationSystem
 from .gather import Arrangement, ArrayDeclaration
 
-_LONGEST_PATH = 3  # largest number of nested table lookups in one subscript
+_LONGEST_PATH = 3  # maximum number of nested tables in a subscript, such as 2 in `A[parent[body[i]]]`
 _NUMBERING, _ALIKE = "numbering", "tables of parameters"  # headings of the declarations of constant tables
 
 
 @dataclass(frozen=True)
 class Topology:
-    """Constant table that assigns to each member of the set `over` a counterpart in the set `of`.
+    """Constant table that assigns a member of the set `of` to each member of the set `over`.
 
-    The entries are the positions of the counterparts, counted from 1.
+    For example, a table assigns to each body the position of its parent. Positions are counted from 1.
     """
 
     name: str
@@ -35,37 +35,40 @@ class Topology:
     positions: tuple[int, ...]
 
     def entry(self, position: int) -> int | None:
-        """Return the entry for the member at a position, counted from 1; None if there is no such member."""
+        """Return the position that the table assigns to a member, or None if there is no such member.
+
+        The member is given by its own position, counted from 1.
+        """
         return self.positions[position - 1] if 0 < position <= len(self.positions) else None
 
 
 @dataclass
 class Tables:
-    """Constant tables from which equations in loops take array positions and values.
+    """Constant tables from which equations in loops take array subscripts and values.
 
     Attributes
     ----------
     spaces
-        Mapping from the name of an array to one set name per axis: the set over which the index of
-        this axis runs.
+        Mapping from the name of an array to one text per axis: the name of the set whose members the
+        axis enumerates.
     known
         All available tables of array positions.
     constants
         Mapping from the name of a constant array to its index set and its elements.
     parameters
-        Mapping from the name of each parameter that can be an element of a table to its unit and
-        shape.
+        Mapping from a parameter's name to its unit and shape, for all parameters that can be elements
+        of a table.
     mixed
         Names of the arrays of coordinates and rates, whose elements differ in unit.
     fresh
         Function that returns a unique name.
     used
-        Names of those tables of array positions that loops use.
+        Names of the tables of array positions that loops use.
     asked
-        Names of those constant arrays that loops use.
+        Names of the constant arrays that loops use.
     made
-        Tables of parameters: mapping from the names of the parameters to the name of their table
-        and the shape of one parameter.
+        Tables of parameters: mapping from the names of the parameters to the name of their table and
+        the shape of one parameter.
     """
 
     spaces: Mapping[str, tuple[str, ...]]
@@ -82,15 +85,15 @@ class Tables:
         """Whether a symbol is a parameter that can be an element of a table."""
         return name in self.parameters
 
-    # ---- positions ----
+    # ---- array positions ----
 
     def position(
         self, iterator: str, over: str, values: Sequence[int], wanted: Sequence[int], of: str
     ) -> str | None:
-        """Return a subscript as an expression of a loop iterator; None if no such expression is found.
+        """Return a subscript as an expression of a loop iterator, or None if no such expression is found.
 
-        The iterator takes the values `values`, which are positions in the set `over`. For these
-        values, the subscript must equal `wanted`, positions in the set `of`.
+        The subscript must equal `wanted[i]` if the iterator equals `values[i]`. The values are positions in
+        the set `over`, and the wanted numbers are positions in the set `of`.
         """
         for text, function in self._candidates(iterator, over, of):
             if self._fits(function, values, wanted):
@@ -131,12 +134,12 @@ class Tables:
             return None
         return i if change == 0 else f"{i} {'+' if change > 0 else '-'} {abs(change)}"
 
-    # ---- values ----
+    # ---- values of array elements ----
 
     def constant(self, i: str, over: str, values: Sequence[int], wanted: Sequence[np.ndarray]) -> Expr | None:
-        """Return the element i of the constant array that has the numbers `wanted` at the positions `values`.
+        """Return the element of a constant array that has the numbers `wanted` at the positions `values`.
 
-        The index i is the iterator of a loop. The result is None if there is no such array.
+        The subscript is the iterator of a loop. The result is None if there is no such array.
         """
         for name, (space, elements) in self.constants.items():
             if space == over and elements[0].shape == wanted[0].shape:
@@ -147,9 +150,9 @@ class Tables:
         return None
 
     def parameter(self, i: str, values: Sequence[int], names: Sequence[str], shape: ir.Shape) -> Expr | None:
-        """Return the element i of a table that consists of the named parameters.
+        """Return the element of a table that consists of the named parameters.
 
-        The index i is the iterator of a loop. The result is None if these parameters cannot form a table.
+        The subscript is the iterator of a loop. The result is None if these parameters cannot form a table.
         """
         units = {self.parameters[name][0] for name in names}
         if len(units) > 1:
@@ -183,7 +186,7 @@ def _element(name: str, shape: ir.Shape, position: str) -> Expr:
 
 
 def _common(names: Sequence[str]) -> str:
-    """Return the common prefix and suffix of several names as the name of their table."""
+    """Return a name for a table: the common prefix and the common suffix of the names of its elements."""
     begin = 0
     while len({name[: begin + 1] for name in names}) == 1 and begin < min(map(len, names)):
         begin += 1
