@@ -80,7 +80,7 @@ _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 @contextmanager
 def styled() -> Iterator[None]:
-    """Apply the common style to all figures that are drawn within this context, and to no others."""
+    """Apply the common style to figures that are drawn within this context manager, and to no others."""
     with matplotlib.rc_context(_STYLE):
         yield
 
@@ -95,7 +95,8 @@ def new_figure(height: float) -> Figure:
 def render(figure: Figure) -> tuple[bytes, str]:
     """Return a figure as PNG and as SVG; equal figures give equal bytes."""
     png, svg = io.BytesIO(), io.StringIO()
-    figure.draw_without_rendering()
+    if engine := figure.get_layout_engine():
+        engine.execute(figure)
     figure.set_layout_engine(None)  # The layout is final; computing it again would take as long as drawing.
     figure.savefig(png, format="png")
     figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
@@ -121,8 +122,8 @@ def programmed_line() -> dict[str, Any]:
 def run_lines(runs: Sequence[Trajectory]) -> dict[str, dict[str, Any]]:
     """Return the line style of each run.
 
-    Solid lines of agreeing runs would cover each other. Several runs are therefore dashed, with shifted
-    dashes that form one striped line.
+    If several runs agree, solid lines would cover each other. Several runs are therefore drawn
+    with dashes that are shifted relative to each other, so that all colours are visible.
     """
     count, dash = len(runs), 5.0
     shared = {name: {"color": colour, "zorder": 3} for name, colour in colours([r.name for r in runs]).items()}
@@ -146,7 +147,7 @@ def drawable(values: Array) -> Array:
 
 
 def log_axis(axes: Axes, letter: Literal["x", "y"] = "y") -> None:
-    """Make the y axis, or the x axis, logarithmic, with decades written as 10⁻⁹."""
+    """Make the y axis, or the x axis, logarithmic, with tick labels such as 10⁻⁹."""
     axes.set(**{f"{letter}scale": "log"})
     axis = axes.yaxis if letter == "y" else axes.xaxis
     axis.set_major_locator(LogLocator(numticks=8))
