@@ -65,7 +65,7 @@ def convert_urdf(
     """Convert the robot of a URDF file to a description.
 
     If the description is invalid, for example because inertia is missing, the result still contains the
-    text for users to complete.
+    text. Users can then complete it.
 
     Parameters
     ----------
@@ -187,7 +187,10 @@ def to_urdf(model: Model) -> Exported:
 
 
 def _hinted(error: DescriptionError, base: str) -> DescriptionError:
-    """Return the error, with the hint to use a floating base if nothing can move on a fixed base."""
+    """Return the error with a hint added to some problems.
+
+    If nothing can move because the base is fixed, the hint suggests a floating base.
+    """
     hint = "; use --base floating to let the root link move" if base == "fixed" else ""
     problems = [Problem(p.where, p.message + hint * ("nothing can move" in p.message)) for p in error.problems]
     return DescriptionError(error.source, problems)

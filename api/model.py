@@ -246,8 +246,8 @@ class Model:
         Raises
         ------
         DescriptionError
-            If a joint, loop closure or line cannot be cut, or if something else still connects both sides
-            of a cut.
+            If a joint, loop closure or line cannot be cut, or if both sides of a cut remain connected in
+            another way.
         MissingToolError
             If there is no C compiler.
         """

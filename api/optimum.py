@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @taking(OptimizeOptions)
 def optimize(model: Model, options: OptimizeOptions) -> Optimum:
-    """Find parameter values within bounds that minimise an objective of simulated signals.
+    """Find the parameter values, within bounds, that minimise an objective of simulated signals.
 
     The simulations use the native co-simulation FMU. Scripts need the usual guard
     `if __name__ == "__main__":`, because the simulations run in several processes.
@@ -59,7 +59,7 @@ def optimize(model: Model, options: OptimizeOptions) -> Optimum:
 
 
 def verified(model: Model, file: Path, found: Optimum, out: Path, progress: Progress = silent) -> RunReport:
-    """Run the description with the best values by all available solvers, and write the report.
+    """Simulate a model with its best parameter values by all available solvers, and write the report.
 
     Parameters
     ----------

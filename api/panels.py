@@ -15,7 +15,10 @@ _STYLES = ("-", "--", ":", "-.")  # Different line styles, so that curves with e
 
 
 class Signals(Protocol):
-    """Protocol of a run: signals by name, including the times `time` in s, and the unit of each signal."""
+    """Interface (typing protocol) of a run.
+
+    A run contains signals by name, the times `time` in s, and the unit of each signal.
+    """
 
     @property
     def units(self) -> Mapping[str, str]:

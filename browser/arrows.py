@@ -26,7 +26,7 @@ class ArrowVariables:
     values
         Three force components in world axes, N; or a single effort on one coordinate, N or N·m.
     coordinate
-        Index of the coordinate along whose axis an effort acts; None for components.
+        Index of the coordinate along whose axis an effort acts; None if `values` are force components.
     """
 
     mark: int
@@ -52,7 +52,8 @@ class ArrowVariables:
 def arrows(model: System) -> list[ArrowVariables]:
     """Return the FMU variables of all arrows whose forces are named variables in the equations.
 
-    The effort of a force element with a law is included if the element has the output `force`.
+    Some force elements are defined by a law in the package `laws`. The effort of such an element is
+    included only if the law has the output `force`.
     """
     program, mechanism = model.native_program, model.mechanism
     known = {name for item in program.items for name in given(item)} | {i.name for i in program.inputs}

@@ -144,11 +144,14 @@ def _sizes(mechanism: Mechanism) -> dict[str, float]:
 def _dial(variable: Variable, number: dict[str, int], sizes: Mapping[str, float]) -> dict[str, Any]:
     """Return value, bounds and slider interval of a variable.
 
-    - Parameter with a nonzero value: from zero to twice the value.
-    - Input with a nonzero value: plus and minus twice the value.
-    - Value of zero: plus and minus the typical value in `sizes` for the unit, or ±2.
+    The slider interval depends on the value:
 
-    Bounds of the variable limit the interval.
+    - Parameter with a nonzero value: from zero to twice the value.
+    - Input with a nonzero value: from minus to plus twice the value.
+    - Value of zero: from minus to plus the typical value for the unit in `sizes`; from −2 to 2 if the
+      unit has no typical value.
+
+    The interval never extends beyond the bounds of the variable.
     """
     value, bounds = float(variable.start or 0.0), variable.bounds
     size = abs(value) or sizes.get(variable.unit or "", 2.0) / 2

@@ -359,7 +359,7 @@ add_coupling(app)
 
 @command(app, "new")
 def new(options: NewOptions, answer: Printed) -> None:
-    """Write a commented start file for your own mechanism, or copy an example."""
+    """Write a commented template of a description for your own mechanism, or copy an example."""
     from ..tasks.new import copy_example, write_start
 
     if options.name is None:

@@ -147,7 +147,7 @@ def emit_strict(data: Any) -> None:
 def verdict_table(comparisons: Iterable[Comparison]) -> Table:
     """Return a table with one comparison per row.
 
-    In a narrow terminal, long cells are wrapped, but not the name of the run and the verdict.
+    In a narrow terminal, long cells are wrapped, except the name of the run and the verdict.
     """
     others = ("wall s", "max rel error", "tolerance", "worst signal", "horizon s")
     folded = (Column(header, overflow="fold") for header in others)

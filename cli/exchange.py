@@ -21,12 +21,12 @@ export_app = typer.Typer(
 
 @import_app.callback()
 def _imports() -> None:
-    """Define the group `import`; typer would otherwise drop the subcommand `urdf`, the only one."""
+    """Define the group `import`; without this callback, typer would drop the only subcommand `urdf`."""
 
 
 @export_app.callback()
 def _exports() -> None:
-    """Define the group `export`; typer would otherwise drop the subcommand `urdf`, the only one."""
+    """Define the group `export`; without this callback, typer would drop the only subcommand `urdf`."""
 
 
 @command(import_app, "urdf")

@@ -69,7 +69,7 @@ def sweep(context: typer.Context, source: DescribedCase, options: SweepOptions, 
 
 
 def _best(found: Sweep, name: str) -> str:
-    """Return a line for printing: the number of the best run, and its values of the varied keys."""
+    """Return a line for printing: number of the best run, and the values of the varied keys in this run."""
     row = found.best(name)
     return f"best {name}: run {row['run']} with {', '.join(f'{key} = {_short(row[key])}' for key in found.keys)}"
 
@@ -79,7 +79,7 @@ def _short(value: float | str) -> str:
 
 
 def optimize(source: DescribedCase, options: OptimizeOptions, then: Verification, answer: Printed) -> None:
-    """Find parameter values within bounds that minimise an objective."""
+    """Find the parameter values, within bounds, that minimise an objective."""
     from ..api.optimum import optimize as search_for
     from ..api.optimum import verified
     from ..core.files import write_atomically

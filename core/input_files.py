@@ -24,7 +24,8 @@ def read_text(path: Path, largest: int) -> str:
     path : Path
         File to read.
     largest : int
-        Maximum file size, bytes. Larger files are rejected; so are devices, which have no end.
+        Maximum file size, bytes. Larger files are rejected. Device files such as /dev/zero are
+        therefore also rejected.
 
     Raises
     ------

@@ -28,9 +28,9 @@ from .trajectory_bytes import read_trajectory, trajectory_bytes
 
 @dataclass(frozen=True)
 class _Reuse:
-    """Store of the current command.
+    """Store of results that the current command uses.
 
-    If `fresh` is true, stored results are ignored and computed again.
+    If `fresh` is true, the command ignores stored results and computes all results again.
     """
 
     store: Store
@@ -104,7 +104,10 @@ class Slot:
             return None
 
     def keep(self, result: Trajectory) -> None:
-        """Store a result, unless a value that determines it has changed since the object was created."""
+        """Store a result.
+
+        Nothing is stored if a value that determines the result has changed since this object was created.
+        """
         if self._current is not None and self._key is not None and self._found_key() == self._key:
             now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
             self._current.store.write(self._key, trajectory_bytes(replace(result, reused=now)))

@@ -113,7 +113,7 @@ def _head(key: str, content: bytes) -> bytes:
 
 
 def own_store() -> Store | None:
-    """Return the user's store; None without a home folder, or if the variable GPMELICA_CACHE is `off`.
+    """Return the user's store; None if the user has no home folder, or if GPMELICA_CACHE is `off`.
 
     Raises
     ------

@@ -150,8 +150,8 @@ def output_grid(stop: float, step: float) -> Array:
 def rows_at(grid: Array, recorded: Array, rounding: float) -> NDArray[np.intp]:
     """Return the index of the last record at or before each output time.
 
-    Times that differ by less than `rounding` count as equal. For the first output time no difference is
-    accepted, because records immediately after the initial time must not be used for it.
+    Times that differ by less than `rounding` count as equal. The first output time is an exception: a
+    record immediately after it must not be used.
     """
     later = np.append(0.0, np.full(len(grid) - 1, rounding))
     return np.asarray(np.searchsorted(recorded, grid + later, side="right") - 1)

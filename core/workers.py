@@ -110,7 +110,7 @@ def environment_now() -> dict[str, str]:
 
 
 def surroundings(folder: Path) -> dict[str, str]:
-    """Return environment variables for a Python process that can import gpmelica.
+    """Return environment variables with which a new Python process can import gpmelica.
 
     The process stores temporary files in the given folder.
     """

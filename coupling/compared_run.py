@@ -12,9 +12,9 @@ class ComparedRun:
     Parameters
     ----------
     method : coupling method
-    order : degree of extrapolation of the sequential method, otherwise None
-    step : communication step, s; the mean step if the tolerance controls the step, or None if such a
-        run failed
+    order : degree of extrapolation of the sequential method; None for other methods
+    step : communication step, s. If the tolerance controls the step, the mean step; None if such a run
+        failed
     tolerance : admissible relative error that controls the step; None for a fixed step
     steps : number of communication steps; None if the run failed
     error : largest error of a signal, relative to the range of the signal; None if the run failed
@@ -35,6 +35,6 @@ class ComparedRun:
 
     @property
     def label(self) -> str:
-        """Label of the curve to which the run belongs in a figure of error over time or step."""
+        """Label of the coupling method in the figures and tables of the comparison."""
         order = "" if self.order is None else f", order {self.order}"
         return f"{self.method}{order}" + ("" if self.tolerance is None else ", automatic step")

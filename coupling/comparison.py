@@ -46,10 +46,10 @@ def difference(network: Network, rows: Sequence[int], run: Record, fine: Record,
 def relative_errors(a: Array, b: Array, signals: Sequence[PortSignal], span: float) -> Array:
     """Return the largest relative difference of each pair of signals, shape (n,).
 
-    Differences are divided by the larger range of the two signals (largest minus smallest value). A
-    small range is replaced by a thousandth of the largest range among signals of the same unit. For
-    signals without a unit, this fraction is a millionth. Signals that contain only rounding errors,
-    such as velocities of a machine at rest, have the error zero.
+    Each difference is divided by the larger range of the two signals (largest minus smallest value).
+    The divisor is at least a thousandth of the largest range among all signals of the same unit. Among
+    signals without a unit, it is at least a millionth of the largest range. Signals that contain only
+    rounding errors, such as velocities of a machine at rest, have the error zero.
 
     Parameters
     ----------
@@ -93,9 +93,10 @@ def observed_order(coarse: tuple[float, float], fine: float) -> float | None:
 
     Parameters
     ----------
-    coarse : two ratios: difference of coarse and fine run over difference of medium and fine run; step
-        of the coarse run over step of the medium run
-    fine : step of the fine run over step of the medium run
+    coarse : two ratios. The first is the difference between coarse and fine run, divided by the
+        difference between medium and fine run. The second is the step of the coarse run, divided by the
+        step of the medium run.
+    fine : step of the fine run, divided by the step of the medium run
     """
     outer, step = coarse
 

@@ -1,4 +1,4 @@
-"""Polynomials that describe signals over one communication step, called courses.
+"""Courses: polynomials that describe signals over one communication step.
 
 A course is a polynomial of degree 3 in the relative time s. At the beginning of the step, s is 0;
 at the end, s is 1. An array of n courses has the shape (n, 4): the coefficients of 1, s, s² and s³,

@@ -30,8 +30,8 @@ class EnergyResidual:
     Parameters
     ----------
     where : names of the input and of the output whose product is the power
-    created : energy created since the start, J, negative if destroyed; value with the largest magnitude
-        in the run
+    created : energy created between the start and the time at which its magnitude is largest, J;
+        negative if energy was destroyed
     turned_over : time integral of the magnitude of the transmitted power, J
     least : lower bound of the energy by which `created` is divided, J
     """

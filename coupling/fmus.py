@@ -362,7 +362,7 @@ def _gives_directional_derivatives(folder: Path) -> bool:
 def _checked_parameters(
     fmu: Path, variables: Mapping[str, Any], values: Mapping[str, Any]
 ) -> Iterator[tuple[Any, Any]]:
-    """Yield each variable that has a value in a parameter set, and the value in the variable's type."""
+    """Yield each variable with a value in a parameter set, and the value converted to the variable's type."""
     unknown = [name for name in values if name not in variables]
     if unknown:
         text = f"has no variable {', '.join(unknown)} for a value in a parameter set; correct the parameter set"

@@ -19,9 +19,9 @@ _OTHER = 1e-6  # two solutions are distinct if they differ by more than this, re
 def consistent_outputs(network: Network) -> tuple[Array, Array | None]:
     """Return outputs and pin forces that satisfy all connections at the start, and a second solution.
 
-    Both results have the shape (n_y + pins,). Algebraic loops are solved by Newton's method. The second
-    solution shows that the loops are ambiguous; None if a search from other starting points finds only
-    one solution.
+    Both results have the shape (n_y + pins,). Algebraic loops are solved by Newton's method. The search
+    is repeated from other starting points, because a loop may have several solutions. The second
+    solution is None if no other solution is found.
 
     Raises
     ------
@@ -117,7 +117,8 @@ def _starts(u: Array, size: float) -> Iterator[Array]:
 def _newton(evaluated: Evaluation, u: Array) -> tuple[Array, Array | None]:
     """Solve u = f(u) by Newton's method, starting from the given inputs u.
 
-    Returns the last u, and the last Jacobian of f(u) − u if the iteration has failed, otherwise None.
+    The first result is the last u. The second result is None if the iteration has converged. Otherwise
+    it is the last Jacobian of f(u) − u.
     """
     jacobian = np.full((len(u), len(u)), np.nan)
     for _ in range(30):

@@ -76,7 +76,8 @@ class Record:
     wall_s : elapsed real time, s
     seconds : elapsed real time of each part, s, by name
     missed : number of steps of the shortest length that were accepted with an error above the tolerance
-    late : number of events inside a step that the other parts received only at the end of the step
+    late : number of events inside a step whose effects reached the other parts only at the end of the
+        step
     """
 
     times: list[float]
@@ -139,8 +140,8 @@ class Master:
 
         Raises
         ------
-        SolveError : if the coupling is unstable, or if even the shortest step fails; the message is
-            that of the part if a part has failed
+        SolveError : if the coupling is unstable, or if even the shortest step fails. If a part has failed,
+            its message is raised.
         """
         begun = clock.perf_counter()
         s = self._settings
@@ -365,9 +366,9 @@ class Master:
     # ---- Error and step length -----------------------------------------------------------------------------
 
     def _see_slopes(self, slopes: Array) -> None:
-        """Update the largest change that each output would make in a nominal step at the present slope.
+        """Update, for each output, the largest value of |slope| times nominal step so far.
 
-        The change is a lower bound of the size by which errors of the output are divided. It is zero
+        This value is a lower bound of the size by which errors of the output are divided. It is zero
         for outputs of parts without states.
         """
         rises = np.abs(slopes[: self._network.n_y]) * self._memory * self._settings.nominal
@@ -457,9 +458,10 @@ class Master:
         return self._rung(min(s.nominal, max(0.1 * wished, least)))
 
     def _rung(self, h: float) -> float:
-        """Return the largest step length nominal·2^(k/4) with an integer k that is at most h.
+        """Return the largest step length that is at most h and has the form nominal·2^(k/4).
 
-        The restriction to few step lengths allows stored Jacobians to be reused.
+        The number k is an integer. The restriction to few step lengths allows stored Jacobians to be
+        reused.
         """
         nominal = self._settings.nominal
         return float(nominal * 2.0 ** (math.floor(4 * math.log2(h / nominal) + 1e-6) / 4))

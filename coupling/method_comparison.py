@@ -59,9 +59,9 @@ def compare(
 ) -> list[ComparedRun]:
     """Simulate a system by several coupling methods and steps, and measure errors and times.
 
-    Errors are differences to a reference. The reference is the uncut machine if the archive contains it
-    and its equations are those of the parts. Otherwise the reference is a run with the methods of the
-    judged run and a shorter step. All runs are compared in the same signals.
+    Errors are differences to a reference. The reference is the uncut machine if the archive contains
+    it, and if parts and uncut machine have the same equations. Otherwise the reference is a run with
+    the methods of the judged run and a shorter step. The compared signals are the same for all runs.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def _order(judged: Coupled) -> int:
 
 
 def _common_rows(judged: Coupled, plans: Sequence[list[MethodChoice]], reference: _Reference) -> list[int]:
-    """Return the indices of the outputs that the reference contains and all methods compute accurately.
+    """Return the indices of outputs that the reference contains and that all methods compute accurately.
 
     If no such output exists, only the methods of the judged run are considered.
     """

@@ -1,4 +1,4 @@
-"""Structure of a coupled system as arrays: drivers of inputs, pins, and groups of dependent parts."""
+"""Structure of a coupled system as arrays: sources of inputs, pins, and groups of dependent parts."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class Pin:
     ----------
     first, second : outputs that must agree, positions in m or angles in rad
     force, reaction : inputs for the force on the first and on the second part, N or N·m
-    joint : name of the rigid joint to which the pin belongs, or an empty string; such a joint has pins
-        along x, y and z at each of its points, one point after another
+    joint : name of the rigid joint to which the pin belongs, or an empty string. For each of its
+        points, a rigid joint has three pins (along x, y and z), one point after another.
     """
 
     first: Port
@@ -54,8 +54,8 @@ class CoupledGroup:
     Parameters
     ----------
     parts : indices of the parts
-    feedback : indices of the outputs that a part needs before they are computed in the order of
-        evaluation
+    feedback : indices of the outputs that a part needs although they are computed only later in the
+        order of evaluation
     pins : indices of the forces of rigid connections (pins); outputs and pin forces are numbered
         together, outputs first
     """

@@ -25,7 +25,7 @@ _REST = (0.0, 1e-9, 1e-6)
 
 @dataclass(frozen=True)
 class Bond:
-    """An input and an output of one part of a coupled system whose product is a power, W.
+    """Pair of an input and an output of one part, whose product is a power, W.
 
     Parameters
     ----------
@@ -59,9 +59,9 @@ def rounding_sizes(signals: Sequence[PortSignal], magnitudes: Array, span: float
     """Return the magnitude below which each signal is only a rounding error, shape (n,).
 
     At rest, velocities and accelerations consist of rounding errors, and a comparison with their range
-    is meaningless. A velocity counts as zero if it causes a displacement below a billionth of the
-    largest position during the run. For an acceleration, this fraction is a millionth. For other
-    signals, the magnitude is the field `least` of the signal.
+    is meaningless. For a velocity, the result is a billionth of the largest position, divided by the
+    duration of the run. For an acceleration, it is a millionth of the largest position, divided by the
+    square of the duration. For other signals, it is the field `least` of the signal.
 
     Parameters
     ----------
@@ -83,8 +83,8 @@ def note_rounding(network: Network, values: Array) -> None:
     """Set the field `least` of each output to the change that rounding errors of inputs can cause.
 
     For example, a spring force k·(x₁ − x₂) between equal positions is a rounding error multiplied by k.
-    The rounding error of an input is taken as a billionth of the largest value. Outputs of parts
-    without directional derivatives remain unchanged.
+    The rounding error of an input is assumed to be a billionth of the largest magnitude of this input.
+    Outputs of parts without directional derivatives remain unchanged.
 
     Parameters
     ----------
@@ -148,11 +148,11 @@ def _is_rate(velocity: PortSignal, position: PortSignal) -> bool:
 
 
 def bonds(network: Network) -> list[Bond]:
-    """Return the pairs of a force input and a velocity output of a part whose product is a power.
+    """Return pairs of a force input and a velocity output that belong to one part and form a power.
 
     Only parts with states are considered. The velocity, or the corresponding position output, must be
-    connected to the part that drives the force input. If several outputs qualify, the output for the
-    same axis (x, y or z, the end of the name) is chosen.
+    connected to the part that drives the force input. If several outputs qualify, the output whose name
+    ends with the same axis (x, y or z) is chosen.
     """
     rates, found = positions(network), []
     for part, columns, rows in zip(network.parts, network.columns, network.rows, strict=True):

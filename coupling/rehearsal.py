@@ -62,7 +62,7 @@ def rehearse(
     ----------
     network : parts and their connections
     settings : time span, tolerance and step of the run
-    method : coupling method chosen by the user, or None or `auto` for a choice per group
+    method : coupling method chosen by the user; with None or `auto`, a method is chosen for each group
     order : degree of extrapolation chosen by the user, or None
 
     Returns
@@ -150,7 +150,8 @@ def held_order(network: Network, group: CoupledGroup) -> int:
     """Return the highest order of convergence that a group reaches with the inputs that its parts accept.
 
     The order is 4 if all parts accept inputs that vary within a step. A part that requires constant
-    inputs limits the order to 2. If its outputs depend directly on its inputs, the order is 1.
+    inputs limits the order to 2. If outputs of such a part depend directly on inputs of the part, the
+    order is 1.
     """
     holding = [part for k in group.parts if not (part := network.parts[k]).abilities.takes_courses and part.inputs]
     if not holding:
@@ -247,7 +248,7 @@ def _loop_gain(network: Network, group: CoupledGroup) -> float | None:
     The parts are advanced one after another, and a later part receives the new outputs of earlier
     parts. Only connections back to an earlier part use extrapolated values. These connections pass
     errors on to the next step. Returns None if a part does not provide the derivatives of its outputs
-    by its inputs.
+    with respect to its inputs.
     """
     gains, connection = gains_of(network, group), connection_of(network, group)
     if gains is None:
@@ -268,8 +269,9 @@ def _connection_speed(network: Network, group: CoupledGroup, present: Present, h
     The frequency follows from the ratio of the second change to the first change. Two step lengths are
     tested, because the ratio is zero if a step is a multiple of a part's vibration period.
 
-    Returns None if connections are no force laws without states. Returns None also if the ratio does
-    not decrease with the step, as in an algebraic loop.
+    The result is None unless the extrapolated signals are outputs of force laws without states. It is
+    also None if a part fails, or if the ratio does not decrease with the step. The ratio does not
+    decrease in an algebraic loop.
     """
     law = {k for k in group.parts if not network.parts[k].abilities.memory}
     if not len(group.feedback) or any(network.owner(int(row)) not in law for row in group.feedback):

@@ -94,7 +94,7 @@ def _coarse(part: Participant, settings: Settings) -> Iterator[CouplingRemark]:
 def _own_equilibrium(
     network: Network, k: int, present: Present, h: float, span: float
 ) -> Iterator[CouplingRemark]:
-    """Yield a remark if a part would stay at rest without the connection forces at the start.
+    """Yield a remark if, at the start, a part would stay at rest without the forces of the connections.
 
     The part then starts in its own equilibrium instead of the equilibrium of the coupled system. A part
     without a stable equilibrium, such as a free mass, gets no remark.
@@ -153,7 +153,7 @@ def _stepped(part: Participant, t: float, h: float, courses: Array) -> Array:
 
 
 def _passed_length(part: Participant, t: float, h: float, given: Array) -> float:
-    """Return the longest of the step lengths h, h/2, h/4, …, s, that a part can take.
+    """Return the longest step length, s, among h, h/2, h/4, … that a part can complete.
 
     The result is h if the part fails with all of these step lengths.
     """
@@ -169,7 +169,7 @@ def _passed_length(part: Participant, t: float, h: float, given: Array) -> float
 
 
 def _restores_wrongly(part: Participant, t: float, h: float, given: Array) -> str:
-    """Return the error that a part makes when it restores a state; empty if there is no error.
+    """Return a text about the error of a part when it restores a state; empty if there is no error.
 
     Two equal steps from the same saved state must give equal outputs. Between them, a step with other
     inputs is made. After the state is restored, the outputs must be equal to the outputs before the
@@ -185,7 +185,10 @@ def _restores_wrongly(part: Participant, t: float, h: float, given: Array) -> st
 
 
 def _higher(given: Array) -> Array:
-    """Return inputs that are all slightly larger, by different amounts, so that differences also change."""
+    """Return inputs that are all slightly larger than the given inputs.
+
+    The increments differ, so that differences between inputs also change.
+    """
     return np.asarray(given + np.maximum(1e-3 * np.abs(given), 1e-3) * np.arange(1, len(given) + 1))
 
 

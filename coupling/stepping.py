@@ -72,7 +72,7 @@ class Present:
     last: tuple[Array, float] | None = None
 
     def predicted(self, h: float, degree: int) -> Array:
-        """Return polynomials through the last values, of at most the given degree, for the next step."""
+        """Return polynomials for the next step, of at most the given degree, through the last values."""
         points = min(degree + 1, len(self.times))
         times = tuple(round((time - self.t) / h, 12) for time in self.times[-points:])
         return polynomials.through(times, np.array(self.history[-points:]).T)
@@ -107,7 +107,8 @@ class Step:
     events : indices of the parts that have an event at the end of the step
     predicted : predicted polynomials of outputs and pin forces, shape (n_y + pins, 4)
     returns : whether all parts can go back to the beginning of the step
-    late : number of events inside the step that the other parts receive only at the end of the step
+    late : number of events inside the step whose effects reach the other parts only at the end of the
+        step
     slopes : time derivatives of the outputs at the end of the step, shape (n_y + pins,)
     """
 
@@ -267,7 +268,7 @@ class Stepper:
         present.slopes[self._forced] = 2.0 * ends[0] - ends[1]
 
     def response(self, present: Present, step: Step, scale: Array) -> Array:
-        """Return the derivatives of computed connection forces by assumed connection forces, shape (n, n).
+        """Return the derivatives of computed with respect to assumed connection forces, shape (n, n).
 
         Computed and assumed forces are mean values over one step. The parts move under the assumed
         forces, and the force laws compute forces from this motion. A spring of stiffness c between two
@@ -477,8 +478,8 @@ class Stepper:
     def _mismatch(self, step: Step, present: Present, z: Array, scale: Array, weight: float) -> Array:
         """Return the residual of the iteration, relative to the sizes of the signals.
 
-        The gaps of the pins come first. The differences of inputs and connected outputs follow,
-        multiplied by `weight`.
+        The gaps of the pins come first. The differences between inputs and connected outputs follow,
+        multiplied by the factor `weight`.
         """
         rows, n = self.group.feedback, self._n_pin
         new = self._read(step.courses, present)[n:]
@@ -500,9 +501,9 @@ class Stepper:
         """Return the gaps of all pins at the end of the step, relative to the largest size of a position.
 
         The first elements are the position gaps. If pin forces vary within the step, velocity gaps
-        follow, multiplied by half a step. In short steps, this factor would be too small to have an
-        effect. The velocity gaps are then divided by the largest size of a velocity and multiplied by
-        `weight`. Otherwise the next step would close a remaining velocity gap by a jump.
+        follow, multiplied by half a step. In a short step, this factor is so small that velocity gaps
+        would remain. The next step would then close the gaps by a jump. In a short step, the velocity
+        gaps are therefore divided by the largest size of a velocity and multiplied by `weight`.
         """
         ends = polynomials.ends(step.courses)
         size = np.max(scale[self._pairs[:, 0]], initial=0.0)
@@ -521,8 +522,8 @@ class Stepper:
     def corrected(self, step: Step, values: Array) -> Array:
         """Return the outputs at the end of a sequential step, corrected for the extrapolation of inputs.
 
-        The extrapolated inputs differ from the connected outputs. A linear system with the derivatives
-        of outputs by inputs gives outputs and inputs that agree.
+        The extrapolated inputs differ from the connected outputs. A linear system with the derivatives of
+        outputs with respect to inputs gives outputs and inputs that agree.
 
         Parameters
         ----------
@@ -568,11 +569,11 @@ class Stepper:
 
 
 def held(courses: Array, abilities: Any) -> Array:
-    """Return polynomials of inputs as a part accepts them: unchanged or constant.
+    """Return the polynomials of the inputs in a form that the part accepts.
 
-    If the part accepts inputs that vary within a step, the polynomials are unchanged. Otherwise each
-    input is constant, at its mean over the step. For a part without states, the constant is the value
-    at the end of the step.
+    If the part accepts inputs that vary within a step, the polynomials are returned as given. Otherwise
+    each input is replaced by a constant: the mean over the step. For a part without states, the
+    constant is the value at the end of the step.
     """
     if abilities.takes_courses:
         return courses
@@ -585,7 +586,7 @@ def indices(slices: Any, parts: Any) -> list[int]:
 
 
 def connection_of(network: Network, group: CoupledGroup) -> Array:
-    """Return the derivatives of a group's inputs by connected outputs, shape (inputs, outputs)."""
+    """Return the derivatives of a group's inputs with respect to connected outputs, (inputs, outputs)."""
     columns, rows = indices(network.columns, group.parts), indices(network.rows, group.parts)
     place = {row: k for k, row in enumerate(rows)}
     found = np.zeros((len(columns), len(rows)))
@@ -597,7 +598,7 @@ def connection_of(network: Network, group: CoupledGroup) -> Array:
 
 
 def gains_of(network: Network, group: CoupledGroup) -> Array | None:
-    """Return the derivatives of a group's outputs by its inputs, shape (outputs, inputs).
+    """Return the derivatives of a group's outputs with respect to its inputs, shape (outputs, inputs).
 
     Returns None if a part does not provide directional derivatives.
     """

@@ -106,14 +106,15 @@ def open_system(path: Path, folder: Path) -> CoupledSystem:
 def _whole(
     structure: SystemStructure, parts: Sequence[FmuPart], folder: Path, opened: ExitStack
 ) -> WholeMachine | None:
-    """Return the uncut machine with the parameter values of its parts; None if the archive has none.
+    """Return the uncut machine with the parameter values of its parts.
 
-    Start values (`…_start`) are left out, so the machine begins in its own initial state. The exit
-    stack `opened` terminates the FMU.
+    The result is None if the archive does not contain the uncut machine. Start values (`…_start`) are
+    left out, so the machine begins in its own initial state. The exit stack `opened` terminates the
+    FMU.
 
     Raises
     ------
-    DescriptionError : if the FMU cannot be read, or a signal that should be equal does not exist
+    DescriptionError : if the FMU cannot be read, or if an output that is to be compared does not exist
     """
     entry = structure.whole
     if entry is None:

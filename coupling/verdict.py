@@ -1,8 +1,8 @@
 """Verdict on a coupled simulation, from a comparison with a coarser and a finer run.
 
 The finding `agrees` means that the estimated error is within the tolerance. The finding `holds`
-means that pinned positions coincide and no connection creates or loses energy. Remarks report what
-is not plausible.
+means that pinned positions coincide and no connection creates or loses energy. Remarks report
+further facts that the user should know.
 """
 
 from __future__ import annotations
@@ -371,8 +371,8 @@ def simulated(network: Network, choices: Sequence[MethodChoice], settings: Setti
 def _grid(settings: Settings, network: Network) -> Array:
     """Return the times at which runs are compared, s: output times and communication points.
 
-    If the system has sampled parts, the midpoints between these times are added. The times alone could
-    all be sample times, at which values are not compared, because sample times are events.
+    Sample times are events, at which values are not compared. If the system has sampled parts, all
+    these times could be sample times. Midpoints between the times are therefore added.
     """
     points = settings.start + output_grid(settings.stop - settings.start, settings.step or settings.nominal)
     found = np.union1d(points, output_times(settings))

@@ -73,7 +73,7 @@ def compare_whole(
     ----------
     whole : the machine before it was cut
     network : parts and their connections
-    rows : rows of the outputs that the coupling computes accurately
+    rows : indices of the outputs that the coupling computes accurately
     run : the coupled run
     settings : time span of the run
     grid : output times, s

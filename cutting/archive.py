@@ -52,10 +52,10 @@ class CutSystem:
     fmus : FMUs of parts and force laws, by name of the SSP element
     whole : FMU of the machine before the cut
     owner : name of the SSP element that contains each link, by link
-    same : outputs `element.variable` of the parts, each with the output of the whole machine that has
-        equal values
+    same : pairs of names: an output `element.variable` of a part, and the output of the whole machine
+        that has equal values
     modes : eigenfrequencies of the whole machine in the initial state, Hz
-    experiment : final time, s, communication step for other programs than gpmelica, s, and solver
+    experiment : final time (s), communication step (s) for programs other than gpmelica, and solver
         tolerance
     """
 
@@ -100,7 +100,7 @@ class CutSystem:
         return [element for element, cut in laws.items() if cut.kind != "rope"]
 
     def _ports(self, cut: Cut) -> Iterator[tuple[str, str, str]]:
-        """Yield part, port and end of the force law for each point of a cut."""
+        """Yield three names for each point of a cut: the part, the port, and the end of the force law."""
         for pair, ends in zip(cut.pairs, ends_of(cut), strict=True):
             for side, end in zip(pair.sides, ends, strict=True):
                 yield self.owner[side.link], pair.port, end

@@ -111,7 +111,7 @@ class Bushing:
 
 
 def bushing(name: str, cut: Cut, constants: Bushing, starts: Mapping[str, float]) -> ForceLaw:
-    """Return the law of a spring-damper at each pair of points of a cut.
+    """Return one force law for a cut, with a spring-damper at each pair of points.
 
     Parameters
     ----------

@@ -136,7 +136,7 @@ class _Owners:
 
 
 def _uses(tables: Tables, owners: _Owners, cuts: Sequence[Cut]) -> Iterator[_Use]:
-    """Yield the connections between links that are not cut, joints first."""
+    """Yield all uncut connections between links, joints first."""
     cut = {(c.kind, c.name) for c in cuts}
     for link in tables.get("links", ()):
         if ("joint", link["name"]) not in cut:
@@ -240,7 +240,7 @@ class _Builder:
     # ---- Links ---------------------------------------------------------------------------------------------
 
     def _placed(self, table: Tables) -> Iterator[Tables]:
-        """Yield the table of a link with its initial position and velocity; nothing if it is in another part.
+        """Yield the table of a link with initial position and velocity; nothing if another part has the link.
 
         If the joint of the link is cut, an auxiliary link without mass, the carrier, is yielded first. A
         free joint connects the carrier to the ground, and a fixed joint connects the link to the carrier.

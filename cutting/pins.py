@@ -36,8 +36,8 @@ class PinStatics:
     Parameters
     ----------
     forces : force on the first part at each port, shape (3,), N
-    mobility : relative acceleration of the two points of each pin per unit of force, 1/kg, shape
-        (3k, 3k) for k ports in the order of `forces`
+    mobility : matrix of relative accelerations between the points of each pin, per unit of pin force,
+        1/kg; shape (3k, 3k) for k ports in the order of `forces`
     """
 
     forces: Mapping[str, Array]
@@ -55,7 +55,8 @@ class PinStatics:
         """Return the longest communication step, s, for which bushings are both stable and stiff enough.
 
         A bushing is stiff enough if the initial force deflects it by at most `deflection`. The step is
-        `longest` divided by an integer up to 100. If 100 is not enough, the deflection is exceeded.
+        `longest` divided by an integer from 1 to 100. If a step of `longest`/100 is still too long, the
+        bushings deflect by more than `deflection`.
 
         Parameters
         ----------

@@ -197,7 +197,7 @@ class _Splitting:
         return found
 
     def _bushings(self, state: PartsAtStart) -> tuple[dict[str, Bushing], float]:
-        """Return the spring-dampers that replace the pins, by name of the cut, and the communication step.
+        """Return the spring-dampers that replace the pins, by name of the cut, and a communication step.
 
         The communication step, s, is short enough for these spring-dampers.
         """

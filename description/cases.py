@@ -221,7 +221,10 @@ def _no_key(target: Any, key: str) -> str:
 
 
 def _indices(target: Any) -> dict[str, int | str]:
-    """Return the members of a table or list: key or index of each member, by key, name and index."""
+    """Return a mapping from the keys, names or indices of all members to their places.
+
+    The place of a member is the key in a table, or the index in a list.
+    """
     if isinstance(target, dict):
         return {key: key for key in target}
     items = target if isinstance(target, list) else []

@@ -43,7 +43,10 @@ class Draft:
         return [(f"{key}[{i}]", entry) for i, entry in zip(kept, getattr(self.chain, key), strict=True)]
 
     def names(self, key: str) -> list[tuple[str, str]]:
-        """Return the names of all members of a list or table, including faulty members, with key paths."""
+        """Return pairs for all members of a list or table: key path and name.
+
+        Faulty members are included.
+        """
         items = self.data.get(key, ())
         if isinstance(items, dict):
             return [(f"{key}.{name}", name) for name in items]
@@ -51,7 +54,10 @@ class Draft:
         return [(f"{key}[{i}]", name) for i, name in named if isinstance(name, str)]
 
     def texts(self, key: str, *path: str) -> list[tuple[str, str]]:
-        """Return the strings at a key of all members of a list or table, including faulty ones, with paths."""
+        """Return pairs for all members of a list or table that have a string at a key: key path and string.
+
+        Faulty members are included.
+        """
         items = self.data.get(key, ())
         members = items.items() if isinstance(items, dict) else enumerate(items)
         found = [(messages.dotted([key, name, *path]), _inside(member, path)) for name, member in members]

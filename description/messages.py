@@ -55,7 +55,7 @@ def named(problem: Problem, data: Mapping[str, Any]) -> Problem:
 
 
 def _follows(detail: ErrorDetails) -> bool:
-    """Whether an array is reported as too short although it has enough members, because some are invalid."""
+    """Whether an array is reported as too short only because some of its members are invalid."""
     return detail["type"] == "too_short" and len(detail["input"]) >= detail["ctx"]["min_length"]
 
 

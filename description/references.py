@@ -97,7 +97,7 @@ class References:
         name
             Name in the expression.
         order
-            Order of the programmed constraint; accelerations are admissible for order 2 only.
+            Order of the programmed constraint: only a constraint of order 2 may contain accelerations.
         """
         owner = name.partition(".")[0]
         if name in self._in_expressions or owner in self.faulty:
@@ -123,7 +123,10 @@ def _has_axes(point: Any) -> bool:
 
 
 def _by_law(draft: Draft) -> Iterator[tuple[str, str]]:
-    """Yield two names of each quantity of a force element in `laws`: in expressions and in equations."""
+    """Yield two names of each quantity that a law in the package `laws` publishes.
+
+    The first name is used in expressions, the second in equations.
+    """
     for key, table in ELEMENTS.items():
         for _, name in draft.names(key):
             yield from table.spelled(name).items()

@@ -94,7 +94,7 @@ def draw_profiles() -> None:
 
 
 def _around_a_corner(path: dict[str, Any]) -> Trajectory:
-    """Simulate a point that two slides move 1 m along x, then 0.5 m along y.
+    """Simulate a point on two slides: the point moves 1 m along x, then 0.5 m along y.
 
     Each of the two motions takes one second.
     """
@@ -214,7 +214,7 @@ def _arrow(axes: Axes3D, start: Array, way: Array, colour: str, width: float, he
 
 
 def _motion(axes: Axes3D, motion: Any, rotation: Array, origin: Array) -> None:
-    """Draw arrows in the positive direction of a motion; axes are those before the motion."""
+    """Draw arrows in the positive direction of a motion, along or about the axis before the motion."""
     axis = rotation @ motion.axis
     if motion.kind == "translation":
         _arrow(axes, origin, LENGTH * axis, "black", 2.6, head=0.3)

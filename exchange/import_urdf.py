@@ -143,7 +143,7 @@ class _Import:
         yield self.described(self.table(root, "ground", {}, joint), "root")
 
     def link(self, joint: UrdfJoint) -> Iterator[LinkText]:
-        """Yield the child link of a URDF joint as a link of the description, which contains the joint.
+        """Yield the child link of a URDF joint as a link of the description; its table contains the joint.
 
         If the normal of a planar joint is not the z axis, an auxiliary frame precedes the link. The z axis
         of this frame is the normal, the joint moves the frame, and the link is fixed to the frame.

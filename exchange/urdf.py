@@ -374,7 +374,10 @@ class _Reader:
         return found
 
     def only(self, element: etree._Element, tag: str) -> etree._Element | None:
-        """Return the only child element with a tag; report a problem if there is not exactly one."""
+        """Return the child element with the given tag.
+
+        If there is not exactly one such element, a problem is reported.
+        """
         found = list(element.iterchildren(tag))
         if len(found) != 1:
             self.problem(element, f"expected one <{tag}>, got {len(found) or 'none'}")
@@ -432,7 +435,7 @@ class _Reader:
     # ---- problems and ignored parts -----------------------------------------------------------------------------
 
     def rest(self, element: etree._Element, *known: str, place: str = "robot") -> None:
-        """Count ignored parts of an XML element for the report.
+        """Count the ignored parts of an XML element by name, for the report.
 
         Ignored parts are attributes, and child elements that are not in `known`.
         """

@@ -1,7 +1,7 @@
 """Reading of XML files from untrusted sources.
 
-Document types are rejected, because they define entities, which can expand without limit or read
-other files.
+Document type declarations are rejected, because they define entities. An entity can expand without
+limit or read other files.
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ class Dialect:
         Name of each function and its possible numbers of arguments. A `range` means any number of
         arguments from the first number of the range on.
     names
-        List of the names in words, as a part of error messages.
+        Phrase that lists the admissible names in error messages.
     """
 
     functions: Mapping[str, Sequence[int]]

@@ -39,10 +39,10 @@ def held_values(initial: Sequence[float | None]) -> Iterator[list[float]]:
 
 
 def wanders(found: Sequence[tuple[Pace, Callable[[Array], Array]]], horizon: float) -> bool:
-    """Whether the time of a short pulse depends on the values assumed for the time-independent parts.
+    """Whether the time of a short pulse depends on the values assumed for time-independent parts.
 
-    If this is the case, no limits of the step length over time can guarantee that a run resolves the
-    pulse.
+    These parts of the expression change during a run, so the time of the pulse is then unknown. No
+    limit of the step length over time can therefore guarantee that a run resolves the pulse.
 
     Parameters
     ----------

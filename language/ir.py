@@ -146,9 +146,7 @@ def symbol(name: str, shape: Shape = ()) -> Expr:
 
 
 def lift(value: Operand) -> Expr:
-    """Return an expression unchanged, or convert a number, an array or a nested sequence to an
-    expression.
-    """
+    """Return an expression unchanged; convert a number, an array or a nested sequence to an expression."""
     if isinstance(value, Expr):
         return value
     if isinstance(value, np.ndarray | float | int):
@@ -348,9 +346,7 @@ def function(name: str, value: Expr, *arguments: Expr) -> Expr:
 
 
 def is_norm(node: Expr) -> bool:
-    """Whether an expression is a Euclidean norm: the root of the scalar product of a vector with
-    itself.
-    """
+    """Whether an expression is the root of the scalar product of a vector with itself (Euclidean norm)."""
     if node.function != "sqrt":
         return False
     square = node.args[0]
@@ -375,7 +371,7 @@ def table(name: str, argument: Expr, order: int = 0, *, inside: bool = False) ->
 
 
 def choose(comparison: str, left: Expr, right: Expr, then: Expr, otherwise: Expr) -> Expr:
-    """Return an if-expression whose condition is evaluated with the model and triggers no events."""
+    """Return an if-expression whose condition triggers no events and may change at any time."""
     return Expr("if", (), (left, right, then, otherwise), (comparison, None))
 
 

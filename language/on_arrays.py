@@ -1,5 +1,6 @@
-"""NumPy functions for the operations and functions of expressions, for evaluation at many times
-together.
+"""NumPy functions for the operations and functions of expressions.
+
+They evaluate an expression at many times together.
 """
 
 from __future__ import annotations

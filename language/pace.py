@@ -3,8 +3,8 @@
 The step-size control of an integrator evaluates a function at few times per step. A step of a
 mechanism at rest could therefore skip an impact of a few milliseconds. The time is divided into
 intervals in which the function is linear or close to a polynomial of degree 4. No step is longer
-than the interval in which the step begins. If a step ends in a later interval, its part in this
-interval is at most as long as the interval.
+than the interval in which the step begins. A step may extend into a later interval. The part of the
+step in the later interval is at most as long as this interval.
 """
 
 from __future__ import annotations
@@ -139,8 +139,8 @@ def searched(
     Parameters
     ----------
     function : callable
-        Function with two arguments: times, shape (N,), s, and the begin of the smooth piece that
-        contains these times, s.
+        Function with two arguments. The first contains times, shape (N,), s. The second is the
+        beginning of the smooth piece that contains these times, s.
     span : tuple of float
         Begin and end of the searched time, s.
     breaks : sequence of float

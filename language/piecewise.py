@@ -52,8 +52,8 @@ class Piecewise:
     def pace(self) -> Pace:
         """Longest steps of the argument that resolve the function.
 
-        If the function has kinks, the steps are not limited, because solvers end a step between two pieces,
-        and each piece is monotone.
+        If the function has kinks, the steps are not limited. Solvers then end a step wherever two pieces
+        meet, and each piece is monotone.
         """
         if self.kinks:
             return STEADY
@@ -76,9 +76,10 @@ def cubic(time: Array, values: Array, *, at_rest: bool) -> Piecewise:
 def monotone(time: Array, values: Array, *, at_rest: bool, kinks: bool) -> Piecewise:
     """Return the monotone cubic interpolation of points, shape (N,) each, with a continuous slope (PCHIP).
 
-    The slope at a point is the weighted harmonic mean of the slopes of the two adjacent chords, or zero
-    at an extremum [1]_. With `at_rest`, the slope is zero at both ends. Without it, the slope at an end
-    is that of the parabola through three points, limited such that the function stays monotone.
+    The slope at a point is the weighted harmonic mean of the slopes of the two adjacent chords [1]_. At
+    an extremum, the slope is zero. With `at_rest`, the slope is zero at both ends. Without it, the
+    slope at an end is that of the parabola through three points, limited such that the function stays
+    monotone.
 
     References
     ----------

@@ -10,7 +10,7 @@ _SHOWN = 16  # Largest number of known names that a message lists.
 
 
 def several(names: str | Iterable[str]) -> tuple[str, ...]:
-    """Return names as a tuple; a single text is one name."""
+    """Return names as a tuple; a single text is treated as one name."""
     return (names,) if isinstance(names, str) else tuple(names)
 
 

@@ -55,9 +55,9 @@ class Law:
     observed : dict
         Expression of each published quantity.
     efforts : list
-        Full name of a coordinate and the effort on it, N or N·m.
+        Pairs of the full name of a coordinate and the effort on this coordinate, N or N·m.
     forces : list
-        Name of a point in `[points]` and the force on it, world axes, N.
+        Pairs of the name of a point in `[points]` and the force on this point, world axes, N.
     energy : Expr or None
         Stored energy, J. The forces must include the negative gradient of this energy.
     """
@@ -107,7 +107,10 @@ class Law:
         return symbol
 
     def effort(self, joint: str, value: Expr) -> None:
-        """Add an effort on a joint's coordinate, N or N·m; a positive effort acts in the positive direction."""
+        """Add an effort on a joint's coordinate, N or N·m.
+
+        A positive effort acts in the positive direction of the coordinate.
+        """
         self.efforts.append((self._coordinate(joint), value))
 
     def force(self, point: str, value: Vector) -> None:

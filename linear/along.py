@@ -102,7 +102,7 @@ def _places(
 ) -> list[tuple[System, State | float]]:
     """Return the mechanism and the operating point for each value of the varied quantity.
 
-    The operating point is a state, or the time, s, of a run at which the state is taken.
+    The operating point is a state, or the time at which the state is taken from a run, s.
     """
     if options.key == TIME:
         return [(model, checked(model, StateOptions(time=t))) for t in numbers]

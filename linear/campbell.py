@@ -18,9 +18,9 @@ _APART = 0.035  # minimum distance of labels, relative to the height of the axes
 
 
 def draw(label: str, values: Array, eigenvalues: NDArray[np.complex128]) -> Figure:
-    """Draw frequencies above damping ratios, with one numbered curve per mode.
+    """Draw a panel of frequencies, and below it a panel of damping ratios, with one curve per mode.
 
-    The curve is solid where the mode oscillates, and dotted elsewhere.
+    A curve is solid where the mode oscillates, and dotted elsewhere. Numbers identify the modes.
 
     Parameters
     ----------

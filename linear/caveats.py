@@ -101,8 +101,8 @@ def _violations(model: System, rows: tuple[Residual, Residual]) -> Iterator[str]
 def _changes(space: StateSpace, rates: Array, natural: Array, text: str, order: int) -> Iterator[str]:
     """Yield a note on all significant rates, in descending order of significance.
 
-    A rate is significant if it is not small relative to the reference magnitude `natural`. Rates and
-    reference magnitudes have the shape (k,).
+    A rate is significant if it exceeds a millionth of the corresponding magnitude in `natural`. Rates
+    and magnitudes have the shape (k,).
     """
     ratios = np.abs(rates) / np.maximum(natural, _TINY)
     large = [k for k in np.argsort(-ratios, kind="stable").tolist() if ratios[k] > _STILL]
@@ -121,10 +121,10 @@ def _per_second(unit: str, order: int) -> str:
 
 
 def _natural(space: StateSpace, model: System, point: OperatingPoint) -> Array:
-    """Return the reference magnitude of each state's rate, shape (k,).
+    """Return the magnitude with which each state's rate is compared, shape (k,).
 
-    For coordinates and velocities, this magnitude is the value of `analysis.natural_accelerations`,
-    taken as a change per second.
+    For coordinates and velocities, the magnitude is the change per second that would result if no
+    forces cancelled each other (see `analysis.natural_accelerations`).
     """
     coordinates = model.mechanism.coordinates
     bristles = [k for k, c in enumerate(coordinates) if c.friction is not None]

@@ -1,10 +1,9 @@
 """Linear model of a mechanism about one state, from the exact derivatives of its FMU.
 
-The equations of a mechanism with constraints have more states x than the mechanism has degrees of
-freedom, and constraint stabilisation adds poles of its own. The linear model is therefore
-restricted to the constraint manifold, on which δx = T δξ with independent coordinates and rates ξ.
-With the FMU's equations ẋ = f(x, u) and the selection matrix S, ξ̇ = S f(x, u). Thus A = S f_x T
-and B = S f_u.
+With constraints, the equations have more states x than independent coordinates and rates.
+Constraint stabilisation also adds poles. The linear model is therefore restricted to the constraint
+manifold, on which δx = T δξ with independent coordinates and rates ξ. With the FMU's equations ẋ =
+f(x, u) and the selection matrix S, ξ̇ = S f(x, u). Thus A = S f_x T and B = S f_u.
 """
 
 from __future__ import annotations
@@ -73,7 +72,7 @@ def chosen_point(plant: Plant, at: State | float, inputs: InputTable | None, *, 
     plant : Plant
         Native FMU of the mechanism.
     at : State or float
-        State, or time, s, of a run of the FMU at which the state is taken.
+        State, or time at which the state is taken from a run of the FMU, s.
     inputs : InputTable or None
         Inputs over time.
     trim : bool

@@ -74,9 +74,7 @@ class Mode:
 
     @property
     def time_constant(self) -> float:
-        """Time in s in which the amplitude changes by the factor e; infinite if the amplitude is
-        constant.
-        """
+        """Time in s in which the amplitude changes by the factor e; infinite for a constant amplitude."""
         rate = abs(self.eigenvalue.real)
         return 1 / rate if rate else math.inf
 
@@ -134,9 +132,9 @@ def _error(A: Array) -> float:
 def _uncertainty(A: Array, left: Complex, right: Complex) -> Array:
     """Return the uncertainty of each eigenvalue due to rounding, 1/s.
 
-    The uncertainty is the rounding error of the state matrix, times the condition number 1/|yᴴx| for
-    unit left and right eigenvectors y and x. This number is large for nearly coincident eigenvalues,
-    such as the double zero of a free motion.
+    The uncertainty is the rounding error of the state matrix times a condition number. The condition
+    number is 1/|yᴴx| for unit left and right eigenvectors y and x. It is large for nearly coincident
+    eigenvalues, such as the double zero of a free motion.
     """
     alike = np.abs(np.sum(left.conj() * right, axis=0))
     return np.asarray(_error(A) / np.maximum(alike, _TINY))
@@ -145,10 +143,10 @@ def _uncertainty(A: Array, left: Complex, right: Complex) -> Array:
 def _without_rounding(A: Array, values: Complex, uncertainty: Array) -> Complex:
     """Return the eigenvalues, with each real or imaginary part that is a rounding error set to zero.
 
-    A part is tested if it is smaller than the uncertainty of its eigenvalue. The uncertainty alone is
-    no criterion, because it is infinite for coincident eigenvalues, which may be nonzero. The test
-    reduces the part: it is a rounding error if the changed number is also an eigenvalue up to rounding
-    errors.
+    A part is tested if it is smaller than the uncertainty of its eigenvalue. This criterion alone is
+    not sufficient: the uncertainty of coincident eigenvalues is infinite, although they may be nonzero.
+    The test replaces the part by a smaller value. The part is a rounding error if the changed number is
+    also an eigenvalue, up to rounding errors.
     """
     found = values.copy()
     for parts, unit in ((values.real, 1.0), (values.imag, 1j)):
@@ -159,9 +157,7 @@ def _without_rounding(A: Array, values: Complex, uncertainty: Array) -> Complex:
 
 
 def _is_eigenvalue(A: Array, value: complex) -> bool:
-    """Return whether a number is an eigenvalue of a matrix that differs from A only by rounding
-    errors.
-    """
+    """Return whether a number is an eigenvalue of the matrix A, up to rounding errors in A."""
     smallest = np.linalg.svd(A - value * np.eye(len(A)), compute_uv=False)[-1]
     return bool(smallest <= _error(A))
 

@@ -1,6 +1,4 @@
-"""Operating point of a linear model: initial state, state of a run, user-defined state, or
-equilibrium.
-"""
+"""Operating point of a linear model, such as the initial state, a state of a run or an equilibrium."""
 
 from __future__ import annotations
 
@@ -51,7 +49,7 @@ class OperatingPoint:
 
 
 def checked(model: System, options: StateOptions) -> State | float:
-    """Return the state that the user chose, or the time, s, of a run at which the state is taken.
+    """Return the state that the user chose, or the time at which the state is taken from a run, s.
 
     Raises
     ------

@@ -144,7 +144,7 @@ class StateSpace:
     def bode(self) -> Figure:
         """Plot amplitude and phase of each output per input over frequency in Hz.
 
-        At most eight pairs of input and output are plotted; choose them by `select` before.
+        At most eight pairs of input and output can be plotted. The method `select` selects them.
 
         Returns
         -------

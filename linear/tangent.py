@@ -1,6 +1,4 @@
-"""Tangent space of the constraint manifold: derivatives of all states with respect to the
-independent ones.
-"""
+"""Tangent space of the constraint manifold: derivatives with respect to the independent states."""
 
 from __future__ import annotations
 
@@ -41,8 +39,8 @@ class Tangent:
 def tangent(model: System, position: Residual, velocity: Residual, size: int) -> Tangent:
     """Return the tangent space of the independent constraint equations.
 
-    Constraints on velocities alone, such as knife edges, reduce the number of independent rates, but
-    not of independent coordinates.
+    Constraints on velocities alone, such as knife edges, reduce the number of independent rates. The
+    number of independent coordinates does not change.
 
     Parameters
     ----------

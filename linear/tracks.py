@@ -216,9 +216,9 @@ def tracks(
     The modal assurance of two shapes a and b is |aᴴMb|²/(aᴴMa bᴴMb) with the mass matrix M (Allemang
     and Brown 1982, there without M). It is 1 for equal shapes, and 0 for two undamped modes at one
     value. The shapes of coincident eigenvalues are arbitrary mixtures. Shapes after a coincidence are
-    therefore compared with shapes before it. The modal assurance of the vectors (shape, λ·shape) also
-    distinguishes modes with equal shapes but different eigenvalues, such as both modes of an overdamped
-    motion.
+    therefore compared with shapes before it. The modal assurance of the vectors (shape, λ·shape) is
+    also used. It distinguishes modes with equal shapes but different eigenvalues, such as the two modes
+    of an overdamped motion.
 
     Parameters
     ----------

@@ -27,9 +27,7 @@ M = TypeVar("M", default=Matrix)
 
 
 class Algebra(Protocol[S, V, M]):
-    """Arithmetic that creates a mechanism's scalars, vectors and matrices from numbers of the
-    description.
-    """
+    """Arithmetic that creates scalars, vectors and matrices of a mechanism from its description."""
 
     def of(self, origin: Origin) -> Algebra[S, V, M]:
         """Return the same arithmetic for another part of the description.

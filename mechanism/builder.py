@@ -362,8 +362,9 @@ class _Builder(Generic[S, V, M]):
         )
 
     def _place(self, link: str, position: Sequence[AnyNumber], name: str, text: str) -> Place[V]:
-        """Return a point of a link, fixed to the rigid finite element that contains its x
-        coordinate.
+        """Return a point of a link, fixed to the rigid finite element that contains the point.
+
+        The x coordinate of the point selects the element.
         """
         vector = self.algebra.vector(name, position, "m", f"position of {text} in the frame of {link}")
         return self._placed(link, vector, value_of(position[0]), text)
@@ -399,7 +400,7 @@ class _Builder(Generic[S, V, M]):
         return place, self._axes(frame, name, text)
 
     def _axes(self, frame: Frame, name: str, text: str) -> M:
-        """Return the axes of a frame, as constant numbers unless they depend on parameters."""
+        """Return the axes of a frame. If they do not depend on parameters, they are constant numbers."""
         if not frame.is_turned_by_parameters:
             return self.algebra.constant_matrix(frame.rotation)
         rows = [[0.0 + x for x in row] for row in frame.axes(self.algebra)]  # Adding 0.0 replaces -0.0 by 0.0.

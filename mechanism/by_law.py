@@ -55,15 +55,15 @@ class LawElement(Generic[S]):
     inputs : tuple
         Inputs of the FMU.
     given : tuple
-        Expressions that replace inputs in the description.
+        Expressions of the description that replace FMU inputs.
     signals : mapping
         Published signal of each quantity.
     observed : mapping
         Expression of each quantity.
     efforts : tuple
-        Full name of a coordinate and the effort on it, N or N·m.
+        Pairs of the full name of a coordinate and the effort on this coordinate, N or N·m.
     forces : tuple
-        Name of a point and the force on it, world axes, N.
+        Pairs of the name of a point and the force on this point, world axes, N.
     energy : Expr or None
         Stored energy, J.
     """

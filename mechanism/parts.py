@@ -117,7 +117,7 @@ class Coordinate(Generic[S]):
     axis : tuple of float
         Unit vector of the motion, in the joint frame as moved by the preceding motions of the joint.
     position, velocity : float
-        Initial values, rad or m (per s).
+        Initial values, rad or m, and rad/s or m/s.
     stiffness, rest, damping : scalar or None
         Stiffness and rest position of the spring, and damping; None if missing.
     friction : Friction or None
@@ -569,9 +569,7 @@ class Mechanism(Generic[S, V, M]):
 
     @property
     def base_fixed(self) -> bool:
-        """Whether the base is fixed by the constraint q_base = 0 (Jarzębowska et al. 2023, equation
-        (32)).
-        """
+        """Whether the constraint q_base = 0 fixes the base (Jarzębowska et al. 2023, equation (32))."""
         return self.chain.base is not None and self.chain.base.support == "rigid"
 
     @property

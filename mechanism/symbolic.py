@@ -1,6 +1,4 @@
-"""Type aliases of the mechanism's records for the generator, where symbols take the place of
-numbers.
-"""
+"""Type aliases of the mechanism's records for the generator, with symbols in place of numbers."""
 
 from __future__ import annotations
 

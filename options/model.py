@@ -119,9 +119,10 @@ class SplitOptions:
     march
         Processors to compile for: `native` (this processor) or `x86-64-v3`. Default: all.
     step
-        Communication step, s, at which the bushings are stable in other co-simulation programs;
-        default: a tenth of the output step, or less for bushings that would deflect by more than 0.1 %
-        of the mechanism's extent.
+        Communication step for which the bushings (spring-dampers in place of pins) are designed, s.
+        With the default stiffness and damping, they are stable in other co-simulation programs at this
+        step. Default: a tenth of the output step. The default is less if the bushings would deflect by
+        more than 0.1 % of the mechanism's extent.
     stiffness
         Stiffness of each bushing in all directions, N/m; default: the largest value that is stable at
         this communication step.

@@ -70,7 +70,10 @@ def main(folder: Path) -> None:
 
 
 def _limit() -> None:
-    """Limit the processor time of this process; the operating system ends it with SIGXCPU."""
+    """Limit the processor time of this process.
+
+    At the limit, the operating system ends the process with the signal SIGXCPU.
+    """
     import resource  # noqa: PLC0415 - exists on Unix only
 
     most = resource.getrlimit(resource.RLIMIT_CPU)[1]

@@ -24,7 +24,7 @@ _INSTANTS = 200  # maximum number of instants of a run at which forces are evalu
 
 
 def of_description(model: System, initial: InitialState | None = None) -> tuple[Remark, ...]:
-    """Return the remarks that require no run: on the description and the initial state.
+    """Return the remarks on the description and the initial state, which require no run.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ def constant_inputs(model: System, run: Trajectory, inputs: Mapping[str, Input] 
     model : System
         Mechanism with its equations.
     run : Trajectory
-        Run whose output times are checked.
+        Trajectory at whose output times the inputs are checked.
     inputs : mapping, optional
         FMU inputs of the run, by name; a missing input keeps its initial value.
     """
@@ -91,7 +91,7 @@ def idle_drives(model: System, run: Trajectory, course: analysis.EnergyHistory) 
     model : System
         Mechanism with its equations.
     run : Trajectory
-        Run of the mechanism.
+        Simulated motion of the mechanism.
     course : EnergyHistory
         Forces along the run.
     """
@@ -120,7 +120,7 @@ def _changes(model: System, course: analysis.EnergyHistory) -> Iterator[tuple[st
 
 
 def _varies(model: System, numbers: analysis.ReferenceModel, position: str | float) -> bool:
-    """Return whether an expression of time varies during the run or within 100 times its duration."""
+    """Return whether an expression of time varies between t = 0 and 100 times the run's duration."""
     tree = expressions.parse(position)
     reading = numbers.reader.reading("motion", tree)
     stop = model.chain.simulation.stop

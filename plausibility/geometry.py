@@ -104,9 +104,10 @@ def extent(model: System) -> float:
 def own_size(model: System, index: int) -> float:
     """Return the size of a body, m.
 
-    The size is the larger of two lengths: the size of the shape, and the largest distance from the
-    centre of mass to a described point of the body. The body's own joint is ignored, because a point
-    mass may be attached to a long massless rod.
+    The size is the larger of two lengths. One is the diameter of the shape's bounding sphere. The other
+    is the largest distance from the centre of mass to a point of the body that the description
+    specifies. The body's own joint is ignored, because a point mass may be attached to a long massless
+    rod.
     """
     body = model.mechanism.bodies[index]
     com = np.asarray(body.com, dtype=float)

@@ -35,8 +35,8 @@ class ElementForce:
         Force, N. Support: vertical component, positive upwards. Rope and line: tension. Contact: normal
         force. Spring-damper closure: magnitude.
     stretch : float or None
-        Elongation of an elastic rope, or penetration depth of a unilateral support or contact, m;
-        negative if the element is slack or lifted. None for other elements.
+        Elongation of an elastic rope, m, or penetration depth of a unilateral support or contact, m.
+        The value is negative if the element is slack or lifted. None for other elements.
     """
 
     kind: str

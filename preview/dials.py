@@ -56,7 +56,10 @@ def _range(value: float, least: float | None, most: float | None) -> tuple[float
 
 
 def input_dials(machine: PreviewMachine, extent: float) -> list[dict[str, Any]]:
-    """Return the sliders of the FMU inputs, with ranges from the weight and size of the mechanism."""
+    """Return the sliders of the FMU inputs.
+
+    The ranges of the sliders follow from the weight and the size of the mechanism.
+    """
     return list(_inputs(machine, extent))
 
 

@@ -53,7 +53,7 @@ def pose_data(machine: PreviewMachine, pose: Pose, inputs: Mapping[str, float]) 
 def _state(
     machine: PreviewMachine, model: analysis.ReferenceModel, pose: Pose, inputs: Mapping[str, float]
 ) -> analysis.KinematicState:
-    """Return the state in a pose, with filters of inputs that have settled at the input values.
+    """Return the state in a pose; the outputs of the input filters equal the input values.
 
     The initial pose has the initial rates. In all other poses, the mechanism is at rest.
     """

@@ -81,7 +81,10 @@ def _has_loops(mechanism: Mechanism) -> bool:
 
 
 def _followers(mechanism: Mechanism) -> Array:
-    """Return a weight per coordinate, shape (n,): 1 for joints, which may move to close loops, or 0."""
+    """Return a weight for each coordinate, shape (n,): 1 for joint coordinates, 0 for all others.
+
+    Only coordinates with weight 1 may change when loops are closed.
+    """
     return np.array([float(c.role == "joint") for c in mechanism.coordinates])
 
 

@@ -96,7 +96,10 @@ class Preview:
         return True
 
     def wait(self, version: int, seconds: float) -> int:
-        """Wait for a new version of the content, at most the given time, s; return the present version."""
+        """Wait until the content has a new version, and return the number of the present version.
+
+        The argument `seconds` is the maximum waiting time.
+        """
         with self._changes:
             self._changes.wait_for(lambda: self.version != version, seconds)
         return self.version
@@ -179,7 +182,7 @@ class Preview:
         return self._chains[case]
 
     def _machine(self, case: str, parameters: Mapping[str, float]) -> tuple[int, PreviewMachine]:
-        """Return an identifying number, and the mechanism of the present content with changed parameters."""
+        """Return the mechanism of a case for changed parameter values, and a number that identifies it."""
         key = (case, *sorted(parameters.items()))
         if key not in self._machines:
             made = machine_of(_changed(self._chain(case), parameters))

@@ -119,9 +119,7 @@ def _sentence(outcomes: Sequence[Outcome]) -> str:
 
 
 def _number(cases: Sequence[str], word: str) -> str:
-    """Return a count of cases with their verdict, such as `1 disagrees`, `2 disagree` or `1
-    inconsistent`.
-    """
+    """Return the number of cases with a verdict as text, such as `1 disagrees` or `2 disagree`."""
     return f"{len(cases)} {word if len(cases) == 1 else word.removesuffix('s')}"
 
 

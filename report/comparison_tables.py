@@ -176,8 +176,9 @@ def remark(outcome: Outcome) -> str:
 
 
 def _settings(changes: Mapping[str, Any]) -> str:
-    """Return changed settings as text `key = value, key = value` that can be broken into lines only
-    between settings.
+    """Return changed settings as text `key = value, key = value`.
+
+    The text can be broken into lines only between two settings.
     """
     return ", ".join(f"{key} = {_value(value)}".replace(" ", "\u00a0") for key, value in changes.items())
 
@@ -210,7 +211,7 @@ def _decay_row(run: CaseRun, decay: Decay) -> tuple[str, ...]:
 def _apart(runs: Sequence[CaseRun], other: CaseRun) -> dict[str, tuple[float, float]]:
     """Return the largest difference of each coordinate from the first case, rad or m, by coordinate.
 
-    Each difference is paired with the quotient of the difference and the coordinate's range.
+    Each difference is paired with its ratio to the range of the coordinate.
     """
     grid = on_common_grid(runs[0].reference, other.reference)
     differences = grid.differences()

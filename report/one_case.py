@@ -136,8 +136,9 @@ def _nearest_to_tolerance(report: RunReport) -> str:
 
 
 def _reading(runs: int) -> str:
-    """Return an explanation of the line styles in figures with several runs; empty if there is only the
-    reference run.
+    """Return an explanation of the line styles in figures with several runs.
+
+    The result is empty if there is only the reference run.
     """
     if runs == 0:
         return ""

@@ -61,7 +61,7 @@ class HeadedTable:
     table
         Headers and rows.
     heading, hint
-        Heading above the table, or empty, and an explanation in small type.
+        Heading above the table, which may be empty, and an explanatory text in small type.
     folded
         Whether the table is hidden until the reader clicks on its heading.
     """

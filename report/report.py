@@ -1,5 +1,7 @@
-"""Report files: `report.html` for one case, or `cases.html` and `cases.json` for several cases, with
-figures.
+"""Files of a report: pages, figures and data.
+
+A report of one case is `report.html`. A comparison of several cases is `cases.html` with
+`cases.json`.
 """
 
 from __future__ import annotations
@@ -73,7 +75,7 @@ def write_comparison(
 
 
 def render(report: RunReport, drawn: Iterable[Picture]) -> str:
-    """Return the report of one case as HTML with the figures given."""
+    """Return the report of one case as HTML that contains the given figures."""
     figures: dict[str, list[Picture]] = {"model": [], "others": []}
     for picture in drawn:
         figures["model" if picture.name == "schematic" else "others"].append(picture)

@@ -91,7 +91,10 @@ def contacts(mechanism: Mechanism) -> TextTable:
 
 
 def elements(mechanism: Mechanism) -> dict[str, TextTable]:
-    """Return tables of the force elements that have their own law: one table per kind, by heading."""
+    """Return one table for each kind of force element, by the heading of the table.
+
+    Only force elements whose law consists of expressions are included; see the package `laws`.
+    """
     meanings = {(element.key, element.name): element.meanings for element in mechanism.elements}
     found: dict[str, list[tuple[Element, Mapping[str, Quantity]]]] = {}
     for key, element in mechanism.chain.elements:
@@ -206,8 +209,9 @@ def knife_edges(mechanism: Mechanism) -> TextTable:
 
 
 def mode_text(mode: LinearisedMode) -> str:
-    """Return a text about a mode: the coordinate with the largest motion, the frequency and the time
-    constant.
+    """Return a text about a mode: main coordinate, frequency and time constant.
+
+    The main coordinate is the one with the largest motion.
     """
     whose = "stabilisation of the constraints" if mode.violating else mode.coordinate
     if mode.rigid_body:
@@ -239,7 +243,10 @@ def supports(mechanism: Mechanism) -> TextTable:
 
 
 def signals(report: RunReport, relative: bool) -> TextTable:
-    """Return a table of each signal's largest error in every run, relative or in the unit of the signal."""
+    """Return a table of the largest error of each signal in each run.
+
+    The errors are relative if `relative` is true; otherwise they are in the unit of the signal.
+    """
     runs = [c for c in report.comparisons if c.max_abs_error and c.name != report.reference.name]
     errors = [c.rel_error if relative else c.max_abs_error for c in runs]
     names = dict.fromkeys(name for of_run in errors for name in of_run)

@@ -102,7 +102,10 @@ def fmu_attempts(
 
 
 def solver_tolerance(wanted: float, mode: Mode) -> float:
-    """Return the relative tolerance of an FMU's solver: the description's times a safety factor."""
+    """Return the relative tolerance of an FMU's solver.
+
+    The value is the tolerance of the description, multiplied by a safety factor.
+    """
     return max(wanted * (CVODE_MARGIN if mode == "me" else SOLVER_MARGIN), _FINEST)
 
 
@@ -209,9 +212,10 @@ def rumoca_attempt(
 
 
 def _rumoca_tolerance(model: System) -> float:
-    """Return the description's tolerance, raised to 1e-8 for speed, but at most by a factor of ten.
+    """Return the relative tolerance for rumoca.
 
-    Models with events get a hundredth of this tolerance.
+    The value is the tolerance of the description. For speed, a value below 1e-8 is increased by a
+    factor of at most ten, but not above 1e-8. Models with events get a hundredth of the result.
     """
     wanted = model.chain.simulation.tolerance
     usual = min(max(wanted, 1e-8), 10.0 * wanted)
@@ -228,8 +232,8 @@ def _attempt(
 ) -> Attempt:
     """Run a simulation and return an attempt that can be repeated.
 
-    The simulation is a function with two arguments: a factor for its usual tolerance, and the end time,
-    s.
+    The simulation is a function with two arguments. The first multiplies its usual tolerance. The
+    second is the end time, s.
     """
     stop = model.chain.simulation.stop
     return replace(

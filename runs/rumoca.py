@@ -1,5 +1,6 @@
-"""Simulation of the Modelica source by rumoca, a Modelica compiler that is independent of the
-native backend.
+"""Simulation of the Modelica source by rumoca.
+
+This Modelica compiler is independent of the native backend.
 """
 
 from __future__ import annotations

@@ -70,7 +70,7 @@ def scales_of(mechanism: Mechanism, run: Trajectory) -> tuple[float, ...]:
 
 
 def check_coordinates(mechanism: Mechanism, run: Trajectory) -> None:
-    """Raise DescriptionError if a run lacks a coordinate of the mechanism or its time derivative."""
+    """Raise DescriptionError if a run lacks a coordinate of the mechanism, or a time derivative."""
     required = [n for quantity in ("position", "velocity") for n in signal_names(mechanism.coordinates, quantity)]
     missing = [name for name in required if name not in run.signals]
     if missing:
@@ -79,7 +79,10 @@ def check_coordinates(mechanism: Mechanism, run: Trajectory) -> None:
 
 
 def sampled(mechanism: Mechanism, run: Trajectory, times: Array) -> tuple[Trajectory, int]:
-    """Return coordinates and velocities of a run at given times, and the number of times it reaches."""
+    """Return coordinates and velocities of a run at given times, and the number of valid times.
+
+    Times after the end of the run are not valid, nor are times after the motion has diverged.
+    """
     names = [signal_names(mechanism.coordinates, quantity) for quantity in ("position", "velocity")]
     for led in mechanism.filters:
         if led.signal("offset_rate").name in run.signals:  # Filter states are interpolated like coordinates.

@@ -24,7 +24,7 @@ Start = tuple[Array, Array]
 class Bar:
     """Connection of two points that is drawn as a bar.
 
-    A bar is a cut joint, or the path along which a sliding joint has moved.
+    The bar represents a cut joint, or the distance that a sliding joint has moved.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Scene:
     time
         Instants, shape (K,), s; for a cyclic scene, fractions of a cycle from 0 to 1.
     scales
-        Magnification factors of the beam deformation or mode amplitude for which motions exist.
+        Available magnification factors of the beam deformation or of the mode amplitude.
     motions
         Runs or modes that can be shown. The last motion is the reference run, which is also drawn
         translucent behind the other motions.
@@ -127,7 +127,7 @@ def still(problem: analysis.InitialValueProblem) -> Scene:
 def poses_of(
     mechanism: Mechanism, q: Array, marks: tuple[ForceArrow, ...] = (), acting: Array | None = None
 ) -> Scene:
-    """Return a scene of poses q, shape (K, n), rad or m.
+    """Return a scene that shows the mechanism in the poses q, shape (K, n), rad or m.
 
     Forces at marked points are optional, shape (K, marks, 3).
     """
@@ -137,7 +137,7 @@ def poses_of(
 
 
 def bars_of(mechanism: Mechanism) -> list[Bar]:
-    """Return the cut joints that are constraints, and the paths of sliding joints, as bars."""
+    """Return bars for cut joints with constraint equations, and for the paths of sliding joints."""
     closures = [
         Bar(c.name, "rod" if c.length is not None else "closure", c.a.place, c.b.place)
         for c in mechanism.closures

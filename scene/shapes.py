@@ -1,4 +1,7 @@
-"""Solids that depict the bodies: from the description, or estimated from mass, inertia and joints."""
+"""Solids that depict the bodies.
+
+Solids are given in the description, or estimated from mass, inertia and joints.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Objectives: expressions of a run's signals that yield one number, such as `peak(E_z) -
-2*final(E_x)`.
-"""
+"""Objectives: numbers that are computed from a run, such as `peak(E_z) - 2*final(E_x)`."""
 
 from __future__ import annotations
 
@@ -35,8 +33,8 @@ def _at(time: Array, x: Array, when: Any) -> Any:
 def _settling(time: Array, x: Array, band: Any) -> float:
     """Return the time after which x stays within ± band of its last value.
 
-    The result is NaN for a negative band. It is infinite if the time is in the last tenth of the run,
-    because x has then not settled.
+    The result is NaN for a negative band. If the settling time is in the last tenth of the run, x
+    counts as not settled, and the result is infinite.
     """
     if not band >= 0.0:
         return np.nan

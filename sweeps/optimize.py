@@ -48,7 +48,7 @@ class Limit:
         return f"{self.objective.text} {'<=' if self.sign > 0 else '>='} {self.number:g}"
 
     def violation(self, value: float) -> float:
-        """Return by how much a value of the objective violates the constraint; 0 without a violation.
+        """Return the amount by which a value violates the constraint; 0 without a violation.
 
         The violation is relative to the magnitude of the constraint's bound. If the bound is 0, the
         violation is absolute.

@@ -64,8 +64,8 @@ def points(variations: Sequence[Variation], samples: int | None, sampler: str, s
     variations : sequence of Variation
         Varied keys.
     samples : int or None
-        Samples per point of the grid. With d random keys, the sampler `saltelli` draws d + 2 times this
-        number, and `morris` draws d + 1 times this number.
+        Samples per point of the grid. Two samplers multiply this number if there are d random keys:
+        `saltelli` by (d + 2), and `morris` by (d + 1).
     sampler : str
         Sampling method, one of `SAMPLERS`.
     seed : int
@@ -130,8 +130,9 @@ def unit_problem(dimensions: int) -> dict[str, Any]:
 
 
 def _saltelli(samples: int, dimensions: int, seed: int) -> Array:
-    """Return Saltelli's design for first-order and total Sobol indices with samples·(dimensions +
-    2) rows.
+    """Return Saltelli's design for first-order and total Sobol indices.
+
+    The design has samples·(dimensions + 2) rows.
     """
     salib()
     from SALib.sample import sobol
@@ -143,8 +144,9 @@ def _saltelli(samples: int, dimensions: int, seed: int) -> Array:
 
 
 def _morris(samples: int, dimensions: int, seed: int) -> Array:
-    """Return Morris' trajectories on the levels 1/8, 3/8, 5/8 and 7/8 with samples·(dimensions +
-    1) rows.
+    """Return Morris' trajectories on the levels 1/8, 3/8, 5/8 and 7/8.
+
+    The result has samples·(dimensions + 1) rows.
     """
     salib()
     from SALib.sample import morris

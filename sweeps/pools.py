@@ -122,8 +122,8 @@ def results(
     """Yield each task and its result in the order of completion.
 
     Tasks are taken from the iterable as workers become available. If workers are lost, the running
-    tasks are repeated one at a time, so that only the task that ends its process fails. An exception of
-    the function ends the iteration.
+    tasks are repeated one at a time. Only a task that crashes its process again then fails. An
+    exception of the function ends the iteration.
     """
     source, running = iter(tasks), dict[Future[R], T]()
     while True:

@@ -91,8 +91,9 @@ class Sweep:
 
     @property
     def table(self) -> DataFrame:
-        """Table with one row per run: parameter values, objectives, violations, times and failure
-        reason.
+        """Table with one row per run.
+
+        Columns are parameter values, objectives, constraint violations, times and the failure reason.
         """
         from pandas import read_parquet
 

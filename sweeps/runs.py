@@ -33,7 +33,7 @@ class Setup:
     fmu : bytes
         Content of the FMU file.
     parameters : mapping
-        Name of the FMU parameter that each varied key sets, by key.
+        FMU parameter that a varied key sets, by the name of the key.
     span : Span
         Time span and tolerance of a run.
     constants : frozenset of str
@@ -88,7 +88,7 @@ class RunRequest:
     values : mapping
         Values of the keys that set FMU parameters.
     wrong : str
-        Reason why the description rejects the values; "" if they are valid.
+        Reason why the description rejects the values; "" for valid values.
     """
 
     number: int

@@ -196,7 +196,10 @@ def _structural(problem: Problem) -> bool:
 
 
 def _start_of(key: str, base: System) -> str:
-    """Return a hint to the FMU's start parameters if the key is an initial value of a joint."""
+    """Return a hint, for a message, that names the FMU's parameters for initial values.
+
+    The hint is empty unless the key is an initial position or velocity of a joint.
+    """
     match = re.fullmatch(r"links\.(\w+)\.joint\.(position|velocity)(\.\d+)?", key)
     dot = "_dot" if match and match[2] == "velocity" else ""
     names = [c.symbol for c in base.mechanism.coordinates if match and c.owner == match[1]]
@@ -204,7 +207,10 @@ def _start_of(key: str, base: System) -> str:
 
 
 def _some(variation: Variation) -> Any:
-    """Return a typical value of the varied key, to check whether the description accepts the key."""
+    """Return a typical value of a varied key.
+
+    The value is inserted to check whether the description accepts the key.
+    """
     return variation.values[0] if isinstance(variation, Values) else variation.middle
 
 
@@ -292,7 +298,7 @@ def _with_values(problem: Problem, values: Mapping[str, Any]) -> Problem:
 
 
 def _told(values: Mapping[str, Any]) -> str:
-    """Return the values of keys that change the equations as a suffix for messages.
+    """Return a suffix for messages that contains the values of keys that change the equations.
 
     An example is `, with links.boom.beam.elements = 2`. The result is empty if there are no such keys.
     """

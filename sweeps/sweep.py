@@ -37,7 +37,7 @@ _MOST_IN_CHUNK = 1000
 
 
 def sweep(chain: Description, source: str, order: SweepOptions, out: Path) -> Sweep:
-    """Execute all runs of a sweep, apart from runs whose results exist in the folder.
+    """Execute all runs of a sweep whose results do not exist in the folder.
 
     A failed run has a row in the result table, with the reason of the failure.
 
@@ -76,8 +76,9 @@ def sweep(chain: Description, source: str, order: SweepOptions, out: Path) -> Sw
 
 
 def asked_of(order: SweepOptions) -> tuple[Objective, ...]:
-    """Return the requested objectives of a sweep with their goals; raise DescriptionError for invalid
-    ones.
+    """Return the requested objectives of a sweep with their goals.
+
+    Raises DescriptionError for invalid objectives.
     """
     return objectives(several(order.objectives), several(order.maximize), several(order.minimize))
 
@@ -287,8 +288,8 @@ def _each(
 ) -> Iterator[tuple[tuple[str, list[RunRequest]], ResultChunk | WorkerCrash]]:
     """Yield tasks and their results.
 
-    If a task with several runs ends its worker process, its runs are repeated one by one. Only the run
-    that ends the process then fails.
+    A task with several runs may crash its worker process. The runs are then repeated one by one, so
+    that only the run that causes the crash fails.
     """
     for task, came in results(workers, work, tasks):
         key, asked = task

@@ -73,7 +73,7 @@ Variation: TypeAlias = Values | Distribution
 
 
 def variations(settings: str | Sequence[str] | Mapping[str, Any]) -> tuple[Variation, ...]:
-    """Return the varied keys of `KEY=VALUES` texts or of a mapping from keys to values.
+    """Return varied keys from texts `KEY=VALUES`, or from a mapping of keys to values.
 
     Raises
     ------

@@ -52,7 +52,7 @@ def judge(
 
     A run that disagrees is repeated with a finer tolerance. If the repeated run also disagrees, the
     reference run is repeated to determine how sensitive the motion is, see `runs.compare.sensitivity`.
-    If a run has a larger tolerance, the admissible difference increases in proportion.
+    The admissible difference of a run is proportional to its tolerance.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def _reconsidered(model: System, truth: Trajectory, run: Judged, known: Sensitiv
 def _sensitivity(
     model: System, truth: Trajectory, problem: analysis.InitialValueProblem, progress: Progress
 ) -> Sensitivity | None:
-    """Determine by two repetitions of the reference run how sensitive the motion is.
+    """Determine how sensitive the motion is, by two repetitions of the reference run.
 
     One repetition has a finer tolerance, and the other begins at a changed initial state. The result is
     None if a repetition fails.

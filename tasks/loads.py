@@ -82,8 +82,9 @@ class LoadSummary:
         }
 
     def marked_run(self) -> Trajectory:
-        """Return the run with marked names of all signals that are not unique, such as `crank_load_fz (not
-        unique)`.
+        """Return the run with a mark in the name of each signal that is not unique.
+
+        An example of a marked name is `crank_load_fz (not unique)`.
 
         Returns
         -------

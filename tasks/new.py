@@ -1,4 +1,4 @@
-"""Example descriptions and start files, from which users begin a new description."""
+"""Example descriptions, and template descriptions for new mechanisms."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def examples() -> dict[str, Path]:
 
 
 def kinds() -> dict[str, Path]:
-    """Return the paths of all start files by kind of mechanism."""
+    """Return the paths of the template descriptions for new mechanisms, by kind of mechanism."""
     return {path.stem: path for path in sorted(START_FILES.glob("*.toml"))}
 
 
 def write_start(kind: str, name: str, folder: Path) -> Path:
-    """Write the commented start file of a mechanism, and return its path.
+    """Write a commented description of a new mechanism from a template, and return its path.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def write_start(kind: str, name: str, folder: Path) -> Path:
     Raises
     ------
     UnknownNameError
-        If no start file exists for this kind.
+        If no template exists for this kind.
     DescriptionError
         If the name is not valid for a mechanism.
     FileExistsError
@@ -51,7 +51,7 @@ def write_start(kind: str, name: str, folder: Path) -> Path:
     known = kinds()
     if kind not in known:
         copy = "; to copy an example, leave the name out" if kind in examples() else ""
-        raise UnknownNameError(unknown("start file", kind, known) + copy)
+        raise UnknownNameError(unknown("template", kind, known) + copy)
     try:
         file_name(name)
     except ValueError as error:
@@ -83,7 +83,7 @@ def copy_example(name: str, folder: Path) -> list[Path]:
     """
     known = examples()
     if name not in known:
-        start = f"; for a start file, give a name: gpmelica new {name} Mine" if name in kinds() else ""
+        start = f"; for a template, give a name: gpmelica new {name} Mine" if name in kinds() else ""
         raise UnknownNameError(unknown("example", name, known) + start)
     sources = [known[name], *_data_beside(known[name])]
     copies = [folder / source.name for source in sources]

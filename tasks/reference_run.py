@@ -50,9 +50,9 @@ def reference_runs(
 ) -> tuple[Trajectory, Trajectory]:
     """Return the reference solver's run twice: with natural magnitudes, and with all joint reactions.
 
-    Natural magnitudes are scales of the signals for comparisons. Raises SolveError if the run fails,
-    with a remedy if the step is too long. The error is also raised if the equations and the reference
-    solver have different signals.
+    Natural magnitudes are scales of the signals for comparisons. Raises SolveError if the run fails.
+    The message contains a remedy if the step is too long. SolveError is also raised if the equations
+    and the reference solver have different signals.
     """
     settings = analysis.RunSettings(tolerance=model.chain.simulation.tolerance * SOLVER_MARGIN, loads="all")
     try:

@@ -90,8 +90,8 @@ def begin(options: RunOptions, out: Path) -> Compilers:
 def granted(model: System, options: RunOptions) -> float:
     """Return the admissible relative error of a run.
 
-    This is the value of the option, or 1e-6 by default. The default is larger if the description's
-    tolerance is large.
+    The value of the option `tolerance` is used if it is given. Otherwise, the result is 1e-6, or more
+    if the description's tolerance is large.
     """
     if options.tolerance is not None:
         return options.tolerance
@@ -207,8 +207,8 @@ def _report(
 ) -> RunReport:
     """Return the results of a run for the report.
 
-    The argument `known` contains two versions of the reference run: with the requested joint reactions
-    only, and with all joint reactions.
+    The argument `known` contains two versions of the reference run. The first has only the requested
+    joint reactions, the second has all joint reactions.
     """
     truth, loaded = known
     attempts = [run.attempt for run in judged]

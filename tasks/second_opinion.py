@@ -43,8 +43,8 @@ class Opinion:
     Attributes
     ----------
     start : tuple of str
-        Objections to the initial state, and to the rank and the coordinate partition determined there,
-        one sentence each.
+        Objections, one sentence each. They concern the initial state, or the rank and the coordinate
+        partition at this state.
     attempts : tuple of Attempt
         Run of the oracle for the comparison with the reference solver; empty if the oracle has no run.
     absent : str
@@ -155,8 +155,8 @@ def _tables(inputs: InputTable | None) -> dict[str, list[list[float]]]:
 def given(model: System) -> tuple[dict[str, Any], Claims]:
     """Return the inputs of the oracle as plain data.
 
-    The data are the tables of the description, and statements about the initial state for the oracle to
-    check.
+    The data are the tables of the description, and statements about the initial state. The oracle
+    checks these statements.
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ def _held(model: System) -> tuple[str, ...]:
 
 
 def _unique(model: System) -> dict[str, bool]:
-    """Return whether each joint reaction is unique, by joint, closure or knife edge.
+    """Return whether the reaction is unique, for each joint, closure and knife edge by name.
 
     The result is empty if the analysis of reactions fails.
     """

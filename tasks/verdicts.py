@@ -38,7 +38,7 @@ def withdraw_run(file: Path, case: str | None, out: Path | str | None) -> None:
 def withdraw_study(file: Path, out: Path | str | None) -> None:
     """Remove the verdicts of an earlier `study`.
 
-    These are the page of the study, and the verdict of every case that the page lists.
+    The page of the study is removed, and the verdict of every case that the page lists.
     """
     for folder in _folders(file, out, "_study"):
         for case in _cases(folder / "cases.json"):

@@ -1,4 +1,4 @@
-"""`gpmelica new`: start files, and the examples as they come with the package."""
+"""`gpmelica new`: templates, and the examples as they come with the package."""
 
 from __future__ import annotations
 

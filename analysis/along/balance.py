@@ -35,7 +35,8 @@ class Energy:
     friction : float
         Power absorbed by joint friction; negative while bristles release stored energy.
     applied : float
-        Power of applied forces and of prescribed changes of unstretched spring lengths.
+        Power of applied forces, plus the power supplied when an unstretched spring length is changed as
+        prescribed.
     """
 
     kinetic: float
@@ -55,7 +56,7 @@ def energy(
 ) -> Energy:
     """Return the energies and powers of a mechanism at one state.
 
-    The power of the constraint forces is not included; this power equals `Evaluation.effort @ qd`.
+    The power of the constraint forces is not included. Compute this power as `Evaluation.effort @ qd`.
 
     Parameters
     ----------
@@ -66,8 +67,8 @@ def energy(
     q, qd : array_like, shape (n,)
         Coordinates, rad or m, and rates, rad/s or m/s.
     z : array_like, shape (f + 2k,), optional
-            The f friction states (bristle deflections, rad or m), then offset and rate of each of the k
-            input filters; default 0.
+        The f friction states (bristle deflections, rad or m), then offset and rate of each of the k
+        input filters; default 0.
 
     Raises
     ------
@@ -127,7 +128,7 @@ def course(problem: InitialValueProblem, run: Trajectory, most: int = 1000) -> E
     run : Trajectory
         Simulation result, which must contain all coordinates and rates.
     most : int
-        Maximum number of instants, chosen at equal intervals from the output times.
+        Maximum number of instants. They are output times at approximately equal intervals.
     """
     model = problem.model
     taken = np.unique(np.linspace(0, len(run.time) - 1, min(most, len(run.time))).astype(int))

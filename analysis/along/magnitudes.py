@@ -38,21 +38,22 @@ _SHAKEN = 1e-6
 def magnitudes(problem: InitialValueProblem, run: Trajectory) -> tuple[Magnitude, ...]:
     """Return the reference magnitudes of all signals of a run, for relative differences between runs.
 
-
     - Acceleration of a coordinate: sum of the absolute values of all force terms, divided by the
-      diagonal element of the mass matrix. Two lower bounds apply. One is gravity, divided by the
-      mechanism's extent for rotations. The other is the largest rate divided by the run's duration.
+      diagonal element of the mass matrix. Two lower bounds apply. The first is the gravitational
+      acceleration, divided by the mechanism's extent if the coordinate is a rotation. The second is the
+      largest rate divided by the run's duration.
     - Effort: reference magnitude of the acceleration times the diagonal element of the mass matrix.
     - Velocity: largest absolute value during the run.
     - Position: range during the run.
     - Joint reaction force: largest force, at least the weight of the link's subtree.
     - Joint reaction moment: largest moment, at least the reference force times the size of the link.
-    - Entries with an empty signal name: largest displacement and speed of any body.
+    - Two entries with an empty signal name: largest displacement and largest speed of any body. They
+      are used for coordinates that do not move.
 
     Positions and velocities have a lower bound: a small fraction of the change that the reference
-    acceleration would cause during the run. Most magnitudes have a second lower bound: the change of
-    the signal if all coordinates are displaced by 10⁻⁶ (relative). With this bound, differences that
-    are only rounding errors stay small.
+    acceleration would cause during the run. Most magnitudes also have the lower bound `least`: the
+    change of the signal if each coordinate is displaced by 10⁻⁶ of the upper bound of its displacement.
+    With this bound, differences that are only rounding errors stay small.
 
     Parameters
     ----------
@@ -70,7 +71,8 @@ def natural_accelerations(problem: InitialValueProblem, at: tuple[float, Array, 
     """Return the acceleration of each coordinate if no forces cancelled each other, shape (n,).
 
     The result is the sum of the absolute values of all force terms, divided by the diagonal element of
-    the mass matrix. The lower bound is gravity, divided by the mechanism's extent for rotations.
+    the mass matrix. The lower bound is the gravitational acceleration, divided by the mechanism's
+    extent if the coordinate is a rotation.
 
     Parameters
     ----------
@@ -90,18 +92,19 @@ def natural_accelerations(problem: InitialValueProblem, at: tuple[float, Array, 
 
 @dataclass(frozen=True)
 class _Shaken:
-    """Changes of signals due to a relative displacement of 10⁻⁶ of all coordinates.
+    """Changes of signals if each coordinate is displaced by 10⁻⁶ of the upper bound of its displacement.
 
     These changes are lower bounds of the reference magnitudes of the signals.
 
     Parameters
     ----------
     position, speed, acceleration, effort : ndarray, shape (n,)
-        Bounds for coordinates, rad or m, rates, per s, accelerations, per s², and efforts, N·m or N.
+        Lower bounds for coordinates (rad or m), rates (rad/s or m/s), accelerations (rad/s² or m/s²)
+        and efforts (N·m or N).
     travel, pace, jolt : float
-        Bounds for displacements, m, velocities, m/s, and accelerations, m/s², of points.
+        Lower bounds for displacements (m), velocities (m/s) and accelerations (m/s²) of points.
     force : float
-        Bound for forces, N, from the total mass.
+        Lower bound for forces, N: total mass times `jolt`.
     """
 
     position: Array
@@ -126,12 +129,13 @@ class _Samples:
     place : ndarray, shape (n,)
         Upper bounds of the coordinates' displacements, rad or m.
     extent : float
-        Largest extent of the mechanism, including centres of mass and named points, m.
+        Largest extent of the mechanism over the samples, m. Centres of mass and named points are
+        included.
     least : _Shaken
         Lower bounds of the reference magnitudes.
     travel, speed : float
-        Largest displacement during the run, m, and largest mean speed between two samples, m/s, of any
-        body origin, centre of mass or named point.
+        Largest displacement during the run (m), and largest mean speed between two samples (m/s). All
+        body origins, centres of mass and named points are considered.
     """
 
     def __init__(self, problem: InitialValueProblem, run: Trajectory) -> None:
@@ -160,7 +164,10 @@ class _Samples:
         self.linear = float(np.max(self.acceleration * lengths))  # largest acceleration of points, m/s²
 
     def bodies(self) -> Iterator[Magnitude]:
-        """Yield the largest displacement and speed of any body, used for coordinates that do not move."""
+        """Yield the largest displacement and the largest speed of any body.
+
+        These magnitudes are used for coordinates that do not move.
+        """
         yield Magnitude("", "m", "", self.travel)
         yield Magnitude("", "m/s", "", self.speed)
 
@@ -241,7 +248,7 @@ class _Samples:
         The magnitude is the largest of three values:
 
         - the range of the expression during the run,
-        - the sum of |∂expression/∂variable| times the reference magnitude of the variable,
+        - the sum, over all variables, of |∂expression/∂variable| times the variable's reference magnitude,
         - 10⁻⁸ times the sum of the absolute values of all terms in the expression.
         """
         at = [reading.sizes(state) for state in self._states]
@@ -364,7 +371,7 @@ class _Samples:
         """Return an upper bound of a coordinate's displacement, rad or m.
 
         The bound is 1 rad for a rotation and the mechanism's extent for a translation. For an elastic
-        coordinate, the deflection under the force `force` is the bound if it is smaller.
+        coordinate, the bound is the deflection under the force `force`, unless this deflection is larger.
         """
         free = 1.0 if coordinate.unit == "rad" else self.extent
         return free if coordinate.role != "elastic" else min(free, force / float(coordinate.stiffness or np.inf))

@@ -36,7 +36,7 @@ class Residuals:
     velocity : ndarray, shape (N, m)
         Φ̇; 0 for acceleration-level equations.
     acceleration : ndarray, shape (N, m)
-        C q̈ − γ; if |γ| > 1, divided by |γ|.
+        C q̈ − γ; divided by |γ| if |γ| exceeds 1.
     """
 
     time: Array
@@ -71,7 +71,7 @@ def residuals(problem: InitialValueProblem, run: Trajectory) -> Residuals:
 
 
 def singular_times(problem: InitialValueProblem, run: Trajectory, dependent: Sequence[str]) -> list[float]:
-    """Return the output times, s, at which the sign of det C_d differs from the previous output time.
+    """Return each output time, s, at which det C_d has another sign than at the previous output time.
 
     Between the two times, the Jacobian C_d of the dependent coordinates was singular.
 

@@ -155,7 +155,8 @@ def _regularity(partition: CoordinatePartition | None, samples: Sequence[_Sample
     Raises
     ------
     SolveError
-        If det C_d of a fixed coordinate partition changes sign, because it was then zero in between.
+        If det C_d of a fixed coordinate partition changes sign, and was therefore zero between two
+        output times.
     """
     determinants = np.array([sample.determinant for sample in samples])
     crossed = np.flatnonzero(determinants[1:] * determinants[:-1] < 0)

@@ -73,8 +73,9 @@ def simulate(
     Parameters
     ----------
     problem : InitialValueProblem
-        Equations, initial state and inputs. Dependent coordinates "auto" are chosen in every state;
-        with `gpme_reduced`, they are chosen once in the initial state.
+        Equations, initial state and inputs. If the description sets the dependent coordinates to
+        "auto", they are chosen again in every state. With `gpme_reduced`, they are chosen only once, in
+        the initial state.
     settings : RunSettings
         Solver, times and signals.
     progress : callable
@@ -83,7 +84,8 @@ def simulate(
     Returns
     -------
     Trajectory
-        Signals at the output times. If an output time is an event time, the values after the event.
+        Signals at the output times. If an event occurs at an output time, the signals have the values
+        after the event.
 
         - Coordinates `<coordinate>`, `<coordinate>_dot` and `<coordinate>_ddot`.
         - Bristle deflections `<coordinate>_z`.
@@ -93,12 +95,17 @@ def simulate(
         - Joint reactions `<link>_load_fx` … `<link>_load_nz`; for revolute and prismatic joints
           `<link>_load_axial` and `<link>_load_normal` (see `evaluation.joint_loads`).
         - Knife-edge forces `<name>_force` along the normals, N.
-        - Measures of force elements, and the description's `outputs`.
+        - Measured quantities of force elements, such as lengths, and the description's `outputs`.
 
-        The field `extra` contains the solver's `tolerance`; with constraints `min_det` and
-        `min_det_time`, the smallest |det C_d| and its time; with friction `friction_residual`, the
-        largest residual (see `Evaluation`). The field `note` lists the times of near-singular
-        positions.
+        The field `extra` contains:
+
+        - `tolerance`: relative tolerance of the solver;
+        - `min_det` and `min_det_time`, with constraints: smallest |det C_d|, and the time at which it
+          occurs;
+        - `friction_residual`, with friction: largest relative residual of the friction efforts; see
+          `Evaluation`.
+
+        The field `note` lists the times of near-singular positions.
 
     Raises
     ------
@@ -142,7 +149,7 @@ def _wanted_loads(mechanism: Mechanism, loads: Literal["all"] | Sequence[str] | 
 
 
 class _Passed(Exception):
-    """Exception that reports a singular configuration within an integration step or directly ahead."""
+    """Exception that reports a singular configuration within or shortly after an integration step."""
 
     def __init__(self, singular: Singular) -> None:
         super().__init__()
@@ -214,7 +221,7 @@ class _Run:
     def _leapt(
         self, integrator: Integrator, segment: Segment, end: float, singular: Singular
     ) -> tuple[float, Array]:
-        """Cross a singular configuration in one large step, and return the time reached, s, and the state.
+        """Cross a singular configuration in one large step; return time, s, and state after the step.
 
         The large step begins at an earlier recorded state, before the singular configuration. If an event
         occurs within the step, the step ends there.
@@ -277,7 +284,10 @@ class _Run:
     def _record(
         self, segment: Segment, before: float, after: float, y: Array, interpolant: Callable[[], Interpolant]
     ) -> float | None:
-        """Record an integration step; return the time of the event that ends the step, s, or None."""
+        """Record an integration step.
+
+        If an event ends the step, the time of this event in s is returned, otherwise None.
+        """
         self.steps += 1
         event = self.events.first(segment, before, after, interpolant)
         if event is not None:
@@ -297,7 +307,7 @@ class _Run:
             self._progress("reference solver", fraction)
 
     def _take(self, before: float, after: float, interpolant: Callable[[], Interpolant]) -> None:
-        """Interpolate the state at each output time of the step that ends at `after`, s."""
+        """Interpolate the state at each output time within the step that ends at the time `after`, s."""
         end = int(np.searchsorted(self.times, after, side="right"))
         if end > self._done:
             at = interpolant()

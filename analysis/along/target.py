@@ -44,7 +44,10 @@ def programmed_target(problem: InitialValueProblem, trajectory: Trajectory) -> d
 
 
 def _only_point(mechanism: Mechanism, entry: ProgrammedTask) -> str | None:
-    """Return the point whose position the constraint depends on; None unless it is the only dependency."""
+    """Return the point whose position is the only moving quantity in a programmed constraint.
+
+    If the constraint also depends on other moving quantities, the result is None.
+    """
     if entry.path is not None:
         return entry.path.point
     if entry.expression is None:

@@ -49,7 +49,7 @@ _TINY = 1e-300  # avoids division by zero if the Jacobian is constant
 
 @dataclass(frozen=True)
 class _Passed:
-    """Scaled constraint Jacobian at the end of an integration step, with the smallest singular value."""
+    """Scaled constraint Jacobian at the end of an integration step, with its smallest singular value."""
 
     t: float
     rows: Array
@@ -59,7 +59,7 @@ class _Passed:
 
 
 class SingularityMonitor:
-    """Monitor of redundant constraints and singular positions that checks each integration step.
+    """Monitor that checks each integration step for violated redundant constraints and singular positions.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ class SingularityMonitor:
         Parameters
         ----------
         segment : Segment
-            Time segment: period without events, with constant switching conditions.
+            Time segment: period without events, in which no switching condition changes.
         before, after : float
             Begin and end of the step, s.
         y : ndarray, shape (size,)
@@ -109,7 +109,7 @@ class SingularityMonitor:
         Returns
         -------
         Singular or None
-            Singular position within the step or directly ahead.
+            Singular position within the step, or shortly after the step; None without such a position.
 
         Raises
         ------
@@ -227,8 +227,8 @@ class SingularityMonitor:
         searched for in two cases: σ at one step end is less than at the preceding and following step ends,
         or the Jacobian has changed strongly in the last step.
 
-        A smaller change is harmless: the Jacobian stays regular if it changes by less than the sum of σ at
-        both ends of the step (Weyl's inequality).
+        A change counts as strong if its norm exceeds 70 % of the sum of σ at both ends of the step. If the
+        norm is less than this sum, the Jacobian stays regular (Weyl's inequality).
         """
         rows = self._at_end(segment, after, y)
         value = _smallest(rows)
@@ -261,7 +261,10 @@ class SingularityMonitor:
         return bool(self.singular) and t <= self.singular[-1].t + self._longest
 
     def _ahead(self, segment: Segment, t: float, y: Array) -> Singular | None:
-        """Return the next singular position if the motion continues at its current velocities, or None."""
+        """Return a singular position shortly after this state, or None.
+
+        The search assumes that the motion continues at its current velocities.
+        """
         state = self._motion.moment(t, y, segment)[0]
         later, value = self._soonest(state, 0.0 * state.qd, _AHEAD * self._step)
         if value >= _VERY_CLOSE * self._largest or self._is_known(t + later):
@@ -269,7 +272,7 @@ class SingularityMonitor:
         return Singular(t + later, self._dependent(self._moved(state, later)))
 
     def _soonest(self, state: KinematicState, qdd: Array, longest: float) -> tuple[float, float]:
-        """Return when the Jacobian's smallest singular value has a minimum after a state, and its value.
+        """Return the minimum of the Jacobian's smallest singular value shortly after a state.
 
         Returns
         -------
@@ -313,8 +316,9 @@ class SingularityMonitor:
     def _at_end(self, segment: Segment, t: float, y: Array) -> Array:
         """Return the scaled constraint Jacobian at the end of a step.
 
-        If the integrator has already evaluated the Jacobian at that time, this Jacobian is reused. It was
-        evaluated before the last correction of the state, so it is not exact.
+        If the integrator has already evaluated the Jacobian at that time, this Jacobian is reused. The
+        reused Jacobian is not exact, because the integrator evaluates it before the last correction of the
+        state.
         """
         at, C = self._motion.latest
         if at == t and len(self._sizes):

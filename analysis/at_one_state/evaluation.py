@@ -127,8 +127,8 @@ def closure_wrenches(
 
     The components are fx fy fz nx ny nz, N and N·m, about the origin of frame b, in world axes. The
     constraint or the spring-damper of the closure exerts the wrench. The body of frame a carries the
-    opposite wrench. With `axes = "world"`, the spring force on each body acts at the origin of this
-    body's own frame, a or b.
+    opposite wrench. With `axes = "world"`, the spring force acts on one body at the origin of frame a,
+    and on the other body at the origin of frame b.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def closure_wrenches(
 
 
 class _Point:
-    """State at one instant with the solution of the equations of motion; see `evaluate`."""
+    """State at one instant, and the solution of the equations of motion in this state; see `evaluate`."""
 
     def __init__(
         self, problem: InitialValueProblem, t: float, at: tuple[ArrayLike, ArrayLike], z: ArrayLike | None

@@ -30,7 +30,7 @@ _RK4_RADIUS = 2.6156  # largest r for which RK4 is stable for all z with |z| ≤
 
 @dataclass(frozen=True)
 class LinearisedMode:
-    """Real eigenvalue, or pair of complex eigenvalues, of the linearised equations.
+    """Mode of the linearised equations: a real eigenvalue, or a pair of conjugate complex eigenvalues.
 
     Parameters
     ----------

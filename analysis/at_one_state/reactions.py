@@ -1,9 +1,9 @@
 """Uniqueness of joint reactions in rigid-body models (Wojtyra and Frączek 2013, sections 3 and 4.2).
 
 With redundant constraints, the multipliers λ are determined only up to the null space of Cᵀ. The
-last p columns of Q in the decomposition C E = Q R span this null space. The matrices C_X and Q_X
-contain the rows of a kinematic pair X in C and in these p columns. The reaction of the pair X is
-unique if C_Xᵀ Q_X is zero (equations 21 to 27).
+last p columns of Q in the decomposition C E = Q R span this null space. For a kinematic pair X, the
+matrix C_X consists of the rows of C that belong to X. The matrix Q_X consists of the same rows of
+these p columns. The reaction of the pair X is unique if C_Xᵀ Q_X is zero (equations 21 to 27).
 """
 
 from __future__ import annotations
@@ -62,11 +62,12 @@ class Reactions:
     columns
         Number of columns of C.
     rank
-        Numerical rank of C, with the smallest nonzero and the largest zero singular value.
+        Numerical rank of C. The field also contains the smallest singular value that counts as nonzero,
+        and the largest that counts as zero.
     holonomic
-        Rank of the rows of position constraints.
+        Rank of those rows of C that belong to position constraints.
     nonholonomic
-        Rank of the rows of velocity constraints.
+        Rank of those rows of C that belong to velocity constraints.
     planar
         Whether the mechanism is planar.
     verdicts
@@ -116,13 +117,13 @@ def reactions(problem: InitialValueProblem) -> Reactions:
     """Determine which joint reactions are unique in the initial state.
 
     The initial state is first projected onto the position constraints. A second configuration is then
-    analysed. If it has the same rank, only those reactions and components are unique that are unique in
-    both configurations.
+    analysed. If C has the same rank there, a reaction or component counts as unique only if it is
+    unique in both configurations.
 
     Raises
     ------
     SolveError
-        If QR decomposition and singular values give different results, because the rank is
+        If the QR decomposition and the singular values give different results. The rank is then
         ill-conditioned.
     """
     model, given = problem.model, problem.initial_state

@@ -57,7 +57,7 @@ class Pair:
     components: tuple[str, ...]
 
     def scaled(self) -> Pair:
-        """Return the pair with Jacobian rows of length 1, and with wrenches divided by the original lengths.
+        """Return the pair with Jacobian rows of length 1, and with wrenches scaled by the same factors.
 
         Rows that are zero up to rounding become exactly zero.
         """
@@ -168,10 +168,10 @@ class _Absolute:
 
         - Point coordinate: a unit force at the point along the axis.
         - Direction cosine a·e: the moment a × e, because (ω × a)·e = (a × e)·ω.
-        - Joint coordinate: the effort that does no work in the other motions of the joint.
+        - Joint coordinate: the wrench that does no work in the other motions of the joint.
         - Length: two opposite forces that increase the length.
 
-        The reference point of all moments is the point that the stored frames refer to.
+        All moments are about the origin of the frame in which the positions of bodies are stored.
         """
         quantities, slots = self._model.quantities, len(self._frames)
         found = np.zeros((len(self._state.x), slots, 6))

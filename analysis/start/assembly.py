@@ -86,7 +86,7 @@ def smallest_change(scale: Array, C: Array, gap: Array, damping: float = 0.0) ->
     Parameters
     ----------
     scale : ndarray, shape (n,)
-        Comparable changes of the unknowns; an unknown with scale 0 stays 0.
+        Changes of the unknowns that count as equally large. An unknown with scale 0 stays 0.
     C : ndarray, shape (m, n)
         Jacobian, whose rows may be linearly dependent.
     gap : ndarray, shape (m,)
@@ -110,7 +110,10 @@ def unlocking(mechanism: Mechanism) -> str:
 
 @dataclass(frozen=True)
 class _Gap:
-    """Gap between the two frames of a closure: distance, m, and angle, rad; or the rates of both."""
+    """Gap between the two frames of a closure: distance (m) and angle (rad).
+
+    At velocity level, the fields contain the rates of distance and angle (m/s and rad/s).
+    """
 
     closure: LoopClosure
     length: float
@@ -180,7 +183,7 @@ class _Loops:
             raise SolveError(f"{'; '.join(open_ones)}; {advice}{unlocking(self._mechanism)}{self._staying()}")
 
     def _staying(self) -> str:
-        """Return a note for error messages on the coordinates that must keep their described positions."""
+        """Return a note for error messages: which coordinates must keep their described positions."""
         roles = {c.role for c in self._mechanism.coordinates}
         kinds = [words for role, words in _STAYING.items() if role in roles]
         return f" (the search does not move {' and '.join(kinds)})" if kinds else ""

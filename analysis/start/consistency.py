@@ -31,7 +31,7 @@ def start_notes(problem: InitialValueProblem) -> list[str]:
 
 
 def _moved(problem: InitialValueProblem) -> Iterator[str]:
-    """Yield a note if closing the loops has moved joints far."""
+    """Yield a note if joints had to move far from their described positions to close the loops."""
     mechanism = problem.mechanism
     if not mechanism.closures:
         return

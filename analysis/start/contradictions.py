@@ -1,9 +1,9 @@
 """Detection of redundant constraints that contradict the independent ones.
 
 Constraints are called redundant if they are linearly dependent at t = 0. Such constraints are
-omitted from the equations of motion, but may contradict the remaining ones elsewhere. Their
-residuals are therefore checked at t = 0, at positions near the initial position, and along a slow
-motion over time. All these states fulfil the independent constraints.
+omitted from the equations of motion, but may contradict the remaining constraints in other states.
+Their residuals are therefore checked at t = 0, at positions near the initial position, and along a
+slow motion over time. All these states fulfil the independent constraints.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ class SingularStart:
     Parameters
     ----------
     opened : Opening or None
-        Redundant constraints that positions near the initial position violate; None without violation.
+        Redundant constraints that are violated at positions near the initial position; None if there
+        are none.
     here, rank : int
         Rank of all constraints in the initial position (`here`) and at nearby positions (`rank`).
     """
@@ -49,7 +50,7 @@ class SingularStart:
 
 
 class ManifoldWalk:
-    """States that fulfil the independent constraints, with checks of the redundant constraints."""
+    """Check of the redundant constraints in states that fulfil the independent constraints."""
 
     def __init__(self, model: ReferenceModel, start: KinematicState, choice: RowChoice) -> None:
         nearest = Manifold(model, start).nearest(start)
@@ -73,7 +74,7 @@ class ManifoldWalk:
         return found if isinstance(found, Opening) else None
 
     def singular(self) -> SingularStart | None:
-        """Return the initial position with the ranks of the constraints if it is singular, otherwise None.
+        """Return the ranks of the constraints if the initial position is singular, otherwise None.
 
         The position is singular in two cases: the constraints have a higher rank at nearby positions, or
         nearby positions violate constraints that are redundant in the initial position.
@@ -97,7 +98,7 @@ class ManifoldWalk:
     def _times(self) -> list[float]:
         """Return the times at which constraints are checked, s; empty if no constraint depends on time.
 
-        The list contains equidistant times, and one time in each interval between two switching times.
+        The list contains equidistant times, and one time between each two successive time events.
         """
         if not _runs_by_time(self._model.mechanism):
             return []

@@ -33,8 +33,8 @@ class Opening:
     names : tuple of str
         Names of the constraint equations, worst first.
     residual : float
-        Violation of the first constraint in `names`: in the unit of the constraint, for rates per s,
-        for accelerations per s².
+        Violation of the first constraint in `names`. A position violation has the unit of the
+        constraint; a velocity violation has this unit per s, an acceleration violation per s².
     what : str
         Violated level, one of `WHAT`.
     t : float
@@ -55,7 +55,7 @@ class Opening:
 
 
 class LeftOut:
-    """Redundant constraint equations, given a choice of independent ones.
+    """Redundant constraint equations that remain after the independent equations have been chosen.
 
     Attributes
     ----------

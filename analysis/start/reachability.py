@@ -32,8 +32,8 @@ def unreachable(problem: InitialValueProblem) -> list[Problem]:
     """Return problems for waypoints that the joints cannot reach, and for contradictory constraints.
 
     Only joints move, and loops stay closed. The search for each waypoint uses damped Gauss-Newton steps
-    (Levenberg-Marquardt). It begins in the configuration of the previous waypoint. If it ends in a
-    local minimum, it is repeated from a few other configurations.
+    (Levenberg-Marquardt). The search begins in the configuration of the previous waypoint. After a
+    local minimum, the search is repeated from a few other configurations.
 
     Parameters
     ----------
@@ -71,7 +71,11 @@ def _waypoints(model: ReferenceModel, path: Path, where: str, q: Array) -> Itera
 
 @dataclass(frozen=True)
 class _Pose:
-    """Prescribed position of a point in the path's frame, shape (3,), m, and world axes, shape (3, 3)."""
+    """Prescribed pose of a point at a waypoint.
+
+    The position, shape (3,), m, is given in the path's frame. The axes, shape (3, 3), are given in the
+    world frame.
+    """
 
     position: Array
     axes: Array | None
@@ -136,8 +140,8 @@ class _Search:
         The Jacobian is with respect to the joint coordinates. The residual contains, in this order:
 
         - position errors in the path's frame, m, for the prescribed components;
-        - if axes are prescribed, differences of direction cosines, whose norm is 2 sin(α/2) for an
-          orientation error α, without singularities;
+        - differences of direction cosines, if axes are prescribed; the norm is 2 sin(α/2) for an
+          orientation error α;
         - weighted closure residuals of the loops, m or rad.
         """
         state = self._model.state(0.0, q, np.zeros(len(q)))
@@ -155,7 +159,10 @@ class _Search:
 
 
 def _rows(problem: InitialValueProblem) -> Iterator[Problem]:
-    """Yield a problem for each contradiction between constraints, and for drives that cannot fulfil them."""
+    """Yield a problem for each contradiction between constraints.
+
+    A problem is also yielded if the drives cannot fulfil the constraints.
+    """
     model, q = problem.model, problem.initial_state.q
     start = model.state(0.0, q, np.zeros(len(q)))
     model.constraints(start)  # raises an error if a constraint is undefined in this state

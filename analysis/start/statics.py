@@ -135,8 +135,8 @@ def equilibrium(model: ReferenceModel) -> Array:
     knife edges do not act, and FMU inputs are zero. Newton's method with central differences starts
     from the described positions with closed loops. The step is shortened and directed towards lower
     energy in three cases: the step is too long, the stiffness is not positive definite, or the forces
-    at the end of the step oppose it. Unstable equilibria are therefore avoided, and no step is taken in
-    directions without forces.
+    at the end of the step oppose it. The search therefore avoids unstable equilibria. No step is taken
+    in directions without forces.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ def resistance(model: ReferenceModel, q: Array) -> float:
 
 
 class _Balance:
-    """Static equilibrium problem: forces on the free coordinates, coupled by loop closures."""
+    """Static equilibrium of the free coordinates, which loop closures couple."""
 
     def __init__(self, model: ReferenceModel, q: Array) -> None:
         self.mechanism, self._model = model.mechanism, model
@@ -264,8 +264,8 @@ class _Balance:
         way : ndarray, shape (f,)
             Part of the step that keeps the loops closed.
         work : float
-            Work along `way` of the forces before the step, N·m. The forces at the end count as opposing if
-            their work is less than a fixed negative fraction of `work`.
+            Work, N·m, that the forces before the step do along `way`. The forces at the end count as
+            opposing if their work along `way` is below a fixed negative fraction of `work`.
         """
         end = q.copy()
         end[self.free] += step
@@ -396,7 +396,7 @@ def _settles(mechanism: Mechanism, k: int) -> bool:
 
 
 def _independent(C: Array, rows: Sequence[int], columns: Sequence[int]) -> tuple[int, ...]:
-    """Return a maximal set of rows that are linearly independent in the given columns of C."""
+    """Return as many rows as possible that are linearly independent in the given columns of C."""
     if not rows or not columns:
         return ()
     return tuple(sorted(rows[k] for k in _pivots(C[np.ix_(rows, columns)].T)))

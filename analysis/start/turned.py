@@ -82,7 +82,7 @@ class Turns:
         slopes : ndarray, shape (3 k, n)
             Jacobian of the angular velocities with respect to the coordinate rates.
         sizes : ndarray, shape (3 k, n)
-            Sums of the absolute values of the terms of the Jacobian.
+            For each element of the Jacobian, the sum of the absolute values of its terms.
         """
         motion, n = self._axes.motion(posture), len(posture.moves)
         R = motion.position.reshape(3, -1, 2, 3).transpose(1, 2, 0, 3)

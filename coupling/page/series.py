@@ -44,8 +44,8 @@ def errors_by_whole(run: Coupled) -> dict[str, Array]:
 def _relative(run: Coupled, names: list[str], a: Array, b: Array) -> dict[str, Array]:
     """Return the error of each output over time, relative to the range of the output.
 
-    The maximum over time equals the relative error of the output. The error is NaN at times at which
-    `b` is NaN.
+    The maximum over time equals the relative error of the output. Arguments `a` and `b` are the values
+    in the run and in the reference. At times at which `b` is NaN, the error is NaN.
     """
     kept = np.isfinite(b).all(axis=0)
     if not kept.any():

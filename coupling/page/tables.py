@@ -79,7 +79,10 @@ def errors(run: Coupled) -> TextTable:
 
 
 def origins(run: Coupled) -> TextTable:
-    """Return a table that separates the error of the coupling from a change of the model."""
+    """Return a table of the error of the coupling, and of the change of the model by bushings.
+
+    Bushings are spring-dampers in place of pins.
+    """
     rows = [("error of the coupling, estimated by a finer run", scientific(run.error), run.worst)]
     if run.whole is not None and run.whole.exact:
         rows.append(

@@ -188,7 +188,7 @@ Matrix4 = tuple[Vector4, Vector4, Vector4, Vector4]
 
 
 def between(bounds: Bounds) -> Any:
-    """Return the annotation of a number or expression with bounds.
+    """Return the annotation of a key whose value is a number or expression within bounds.
 
     The result is used in `Annotated[AnyNumber, between(…)]`.
     """

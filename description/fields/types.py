@@ -92,7 +92,10 @@ def _choice(value: Any) -> str:
 
 
 def _only(*words: str) -> BeforeValidator:
-    """Return a validator that accepts a keyword: one of the given words, in place of an array of names."""
+    """Return a validator for the strings at a key that otherwise accepts an array of names.
+
+    The given words are accepted; all other strings are rejected.
+    """
 
     def check(value: str) -> str:
         if value not in words:

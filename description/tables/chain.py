@@ -133,7 +133,10 @@ class Description(_WithElements):
         return found
 
     def expression(self, text: str | float) -> Expr:
-        """Return the parsed expression, in which measured quantities have their names in the equations."""
+        """Return the parsed expression.
+
+        Measured quantities are renamed: they get the names that the equations use, such as `lift.length`.
+        """
         return expressions.renamed(expressions.parse(text), self.measured)
 
     @property

@@ -37,9 +37,7 @@ class Plane(Part):
 
 
 class ContactFriction(Part):
-    """Regularised Coulomb friction with force mu·N·tanh(v/v_s), N the normal force, v the sliding
-    velocity.
-    """
+    """Regularised Coulomb friction mu·N·tanh(v/v_s) with the normal force N and the sliding velocity v."""
 
     mu: NonNegative
     """Friction coefficient, dimensionless."""

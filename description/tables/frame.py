@@ -33,9 +33,9 @@ class Trigonometry(Protocol[S]):
 
 
 class Frame(Part):
-    """Frame in its parent frame, in one of three forms:
+    """Frame, given relative to its parent frame.
 
-    `xyz` and `rpy`, `matrix`, or Craig's `dh` parameters.
+    One of three forms is used: `matrix`, Craig's `dh` parameters, or the two keys `xyz` and `rpy`.
     """
 
     xyz: Vector3 | None = None

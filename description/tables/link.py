@@ -24,8 +24,10 @@ from .shape import Shape
 
 
 class Limits(Part):
-    """Limits of a revolute or prismatic joint. With `stiffness`, they are end stops: spring-dampers beyond
-    the limits that push and never pull. Otherwise they do not act.
+    """Limits of a revolute or prismatic joint.
+
+    With `stiffness`, the limits are end stops: beyond a limit, a spring-damper pushes the joint back
+    and never pulls. Without `stiffness`, the limits have no effect.
     """
 
     lower: Number | None = None

@@ -18,7 +18,10 @@ class Bounds:
 
     @property
     def minimum(self) -> float | None:
-        """Lower bound for the FMI attribute `min`; None if unbounded. FMI cannot exclude the bound itself."""
+        """Lower bound for the FMI attribute `min`; None if unbounded.
+
+        If the interval excludes the bound itself, FMI cannot express this.
+        """
         return None if self.low <= -LARGEST else self.low
 
     @property

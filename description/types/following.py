@@ -35,7 +35,7 @@ class StartDependence:
     velocities
         Constraint equations that the stage `velocities` fulfils.
     is_indifferent
-        Whether the equilibrium is indifferent: no force resists some small motion.
+        Whether the equilibrium is indifferent, that is, a small motion exists that no force resists.
     """
 
     described: tuple[Numbers, Numbers]

@@ -44,8 +44,8 @@ class Origin:
     Parameters
     ----------
     kind
-        Kind of part, such as `base`, `link`, `point`, `closure`, `knife edge` or `applied force`, or step
-        of the derivation, such as `accelerations`.
+        Kind of part, such as `base`, `link`, `closure` or `applied force`. For an equation of no single
+        part, the step of the derivation, such as `accelerations`.
     name
         Name of the part; empty if only one part of this kind exists.
     element
@@ -57,7 +57,7 @@ class Origin:
     element: str = ""
 
     def __str__(self) -> str:
-        """Return the words for headings, such as `link boom`."""
+        """Return kind and name of the part, such as `link boom`, for headings."""
         entry = f"{self.kind} {self.name}" if self.name else self.kind
         return f"{entry}, element {self.element}" if self.element else entry
 

@@ -15,29 +15,29 @@ _ENERGY = {
 
 
 def accelerations(point: str) -> list[Measure]:
-    """Return the components x, y, z of a point's acceleration, world frame, m/s²."""
+    """Return the output variables for the acceleration of a point: x, y, z, world frame, m/s²."""
     text = f"acceleration of {point}, world"
     return [Measure(of_point(point, "acceleration", x), "m/s2", f"{text} {x}, without gravity") for x in AXES]
 
 
 def origins(link: str) -> list[Measure]:
-    """Return the components x, y, z of the origin of a link's frame, world frame, m."""
+    """Return the output variables for the origin of a link's frame: x, y, z, world frame, m."""
     return _of_link(link, "origin", AXES, "m", f"origin of the frame of {link}, world")
 
 
 def quaternions(link: str) -> list[Measure]:
-    """Return the components w, x, y, z of a link's orientation as a unit quaternion."""
+    """Return the output variables for the orientation of a link: unit quaternion w, x, y, z."""
     text = f"orientation of the frame of {link} in the world frame, unit quaternion"
     return _of_link(link, "quaternion", f"w{AXES}", "1", f"{text}, continuous in the joint coordinates:")
 
 
 def omegas(link: str) -> list[Measure]:
-    """Return the components x, y, z of a link's angular velocity, world frame, rad/s."""
+    """Return the output variables for the angular velocity of a link: x, y, z, world frame, rad/s."""
     return _of_link(link, "omega", AXES, "rad/s", f"angular velocity of {link}, world axes,")
 
 
 def energies() -> list[Measure]:
-    """Return kinetic, potential and total energy, J, in the order of `ENERGIES`."""
+    """Return the output variables for kinetic, potential and total energy, J, in the order of `ENERGIES`."""
     origin = Origin("energy")
     return [Measure(Signal("energy", origin, kind), "J", _ENERGY[kind]) for kind in ENERGIES]
 

@@ -59,13 +59,13 @@ class DownhillLimits:
         Factor by which the spring stiffness increases from one trial to the next. About thirty trials
         span the 16 digits of double precision.
     softest
-        Spring stiffness of the second trial; the first has no spring. The unit is the stiffness for
-        which the largest force causes a step of maximum length.
+        Spring stiffness of the second trial; the first trial has no spring. The value is relative to
+        the stiffness at which the largest force causes a step of maximum length.
     most_springs
         Maximum number of trials at one position; 4^60 exceeds any ratio of forces to stiffnesses.
     indifferent
-        Smaller stiffnesses, relative to the largest one, count as zero, because finite differences are
-        inexact.
+        A stiffness counts as zero if its ratio to the largest stiffness is below this limit, because
+        finite differences are inexact.
     opposed
         Limit for the work that the forces at the end of a step do along the step, relative to the same
         work of the forces at its beginning. If the ratio is below this limit, the step is too long
@@ -74,11 +74,11 @@ class DownhillLimits:
         Stiffness of springs that replace loop closures, relative to the stiffness of the coordinates.
         With this value, half of the digits remain significant.
     converged
-        The search has converged if the last step changes no coordinate by more than this, in rad, in m,
-        or relative to the mechanism's size. By quadratic convergence, the next step would be less than
-        rounding errors.
+        The search has converged if no coordinate changes by more than this limit in the last step. The
+        unit is rad or m, or the limit is relative to the mechanism's size. By quadratic convergence,
+        the next step would be less than rounding errors.
     pivot
-        Pivots of the Cholesky factorisation below this count as zero, relative to the diagonal element
+        A pivot of the Cholesky factorisation counts as zero below this fraction of the diagonal element
         before elimination.
     unmoved
         Rounding error of a position, rad or m. If the forces move the stiffest spring by less than this

@@ -162,8 +162,8 @@ def write_ssp(plant: Path, out: Path, controller: Path | None = None) -> Path:
 def alone(plant: SspElement) -> SspSystem:
     """Return a system that consists of a plant alone.
 
-    Unconnected inputs are rejected by FMPy, therefore the plant has output connectors only. Connectors
-    of a system are rejected by libcosim and ecos, therefore the system has none.
+    The plant has output connectors only, because FMPy rejects unconnected inputs. The system itself has
+    no connectors, because libcosim and ecos reject output connectors of a system.
     """
     outputs = tuple(plant.of_kind("output").values())
     return SspSystem((replace(plant, connectors=outputs),), (), ())

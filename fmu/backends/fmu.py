@@ -69,7 +69,8 @@ class Backend(Protocol):
     compiler : str
         Name of the compiler in the list of versions.
     tolerance : float
-        Minimum relative error that the comparison accepts for co-simulation.
+        Relative error of co-simulation that comparisons accept, even if a smaller tolerance is
+        requested.
     communication_step : float or None
         Maximum communication step of co-simulation, s; None for the output interval.
     projects : bool

@@ -69,7 +69,7 @@ class CodeContents:
     output_step : float
         Interval of the output times, s.
     timed : TimedPace
-        Upper bounds of the step size due to expressions of time.
+        Upper bounds of the step size, for expressions that depend on time.
     token : str
         Instantiation token (GUID) of the FMU.
     version : str

@@ -457,7 +457,7 @@ def _once(values: list[SX]) -> list[SX]:
 
 
 def _with_checks_last(items: Sequence[Item]) -> list[Item]:
-    """Move each linear solve whose solution no other item uses to the end of the list.
+    """Move a linear solve to the end of the list if no other item uses its solution.
 
     The stages of these linear solves then need not pass any values to later stages.
     """

@@ -99,7 +99,7 @@ class Tape:
 
 
 class _Instructions:
-    """Instructions of a CasADi function (N), and conversion of its elementary operations (n) to a tape."""
+    """The N instructions of a CasADi function, and conversion of its n elementary operations to a tape."""
 
     def __init__(self, function: ca.Function) -> None:
         self._function = function
@@ -116,7 +116,7 @@ class _Instructions:
     def _read(self) -> Integers:
         """Return the registers that each instruction of a CasADi function reads, shape (N, 2); −1 means none.
 
-        If the instruction loads an element of a function argument, its two numbers are the index of the
+        If the instruction loads an element of a function argument, the row contains the index of the
         argument and the index of the element.
         """
         _, examples, which = np.unique(self._kinds, return_index=True, return_inverse=True)
@@ -152,7 +152,7 @@ class _Instructions:
         return blocks[self._operations], elements[self._operations]
 
     def operators(self) -> tuple[list[str], Integers]:
-        """Return the C templates that occur, and the index of each operation's template, shape (n,).
+        """Return the templates of C expressions, and the index of each operation's template, shape (n,).
 
         Constant operands are part of the template.
         """

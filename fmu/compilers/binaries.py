@@ -56,8 +56,8 @@ def toolchains(fmi: str, platforms: Sequence[Platform] = (), march: str = "") ->
     MissingToolError
         If a platform differs from that of this machine, and ziglang is not installed.
     DescriptionError
-        If `march` is not in `MARCHES`, if the compiler does not accept it, or if platforms are given as
-        well.
+        If `march` is not in `MARCHES`, if the compiler does not accept this value, or if both `march`
+        and platforms are given.
     """
     if not march:
         return _toolchains(fmi, platforms)

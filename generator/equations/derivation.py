@@ -70,8 +70,9 @@ def derive(chain: Description, initial: InitialValues, partition: Partition) -> 
 
 
 def open_equations(chain: Description) -> OpenEquations:
-    """Derive the mass matrix M, the inertia forces h, the applied forces Q and the constraint
-    equations of a description.
+    """Derive the equations of a description that do not depend on the initial state.
+
+    They contain the mass matrix M, the inertia forces h, the applied forces Q and the constraints.
     """
     program = EquationSystem(chain.name, chain.description)
     mechanism = build(chain, Symbols(program))

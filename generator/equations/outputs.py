@@ -1,5 +1,6 @@
-"""State variables and outputs of the generated model: coordinates, accelerations, points, drive
-efforts and constraint violations.
+"""State variables and outputs of the generated model.
+
+The outputs are coordinates, accelerations, points, drive efforts and constraint violations.
 """
 
 from __future__ import annotations
@@ -103,9 +104,7 @@ def _state(
 
 
 def motion(program: EquationSystem, mechanism: SymbolicMechanism, points: Points, qdd: Expr) -> None:
-    """Add the accelerations of the coordinates, and the positions and velocities of the points, as
-    outputs.
-    """
+    """Add accelerations of coordinates, and positions and velocities of points, as outputs."""
     for k, coordinate in enumerate(mechanism.coordinates):
         program.outputs.append(
             Output(
@@ -131,9 +130,7 @@ def constraints(
     rows: ConstraintEquations,
     solution: Solution,
 ) -> None:
-    """Add drive efforts, contact forces of knife edges and norms of the constraint violation as
-    outputs.
-    """
+    """Add drive efforts, contact forces of knife edges and norms of constraint violations as outputs."""
     program.section("constraint forces and violations")
     for k, effort in _efforts(program, mechanism, inertia, rows, solution).items():
         coordinate = mechanism.coordinates[k]

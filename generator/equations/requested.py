@@ -1,6 +1,4 @@
-"""Outputs requested by the table `[outputs]`: accelerations of points, poses of links, energies and
-expressions.
-"""
+"""Outputs requested by the table `[outputs]`, such as accelerations of points and energies."""
 
 from __future__ import annotations
 

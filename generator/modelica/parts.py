@@ -1,6 +1,4 @@
-"""Declarations and equations of the generated Modelica models, grouped under headings that name
-their origin.
-"""
+"""Declarations and equations of the generated Modelica models, grouped by origin under headings."""
 
 from __future__ import annotations
 
@@ -164,8 +162,8 @@ def switching_equations(program: EquationSystem) -> list[Group]:
 def _coming(program: EquationSystem) -> list[TimeEvent]:
     """Return the time events that the Modelica source needs.
 
-    Events of conditions on time are always needed. Any other event is omitted if its time is known to
-    be at or before t = 0.
+    An event at which a condition switches is always needed. Any other event is omitted if its time is
+    known and is not later than t = 0.
     """
     return [e for e in program.events if e.rate is not None or e.time.op != "constant" or e.time.data > 0.0]
 
@@ -436,9 +434,7 @@ def _assertion(a: Assertion, shown: str) -> str:
 
 
 def item_equations(item: Item) -> Iterator[str]:
-    """Yield the equations of one definition or linear system as Modelica text, without the
-    semicolon.
-    """
+    """Yield the equations of a definition or linear system as Modelica text, without semicolons."""
     if isinstance(item, LinearSolve):
         yield f"{_factor(mo.text(item.matrix))}*{item.name} = {mo.text(item.right)}"
         return
@@ -491,8 +487,9 @@ def _placement(program: EquationSystem, name: str) -> str:
 
 
 def placement(k: int, count: int, x: float) -> str:
-    """Return the annotation that places the k-th of `count` connectors on the vertical edge of a
-    diagram at the position x.
+    """Return the annotation that places a connector on a vertical edge of a diagram.
+
+    The connector is number `k`, from 0, of `count` connectors. The edge is at the position `x`.
     """
     y = 100.0 - 200.0 * (k + 1) / (count + 1)
     corners = ", ".join(f"{{{mo.number(x + d)}, {mo.number(round(y + d, 1))}}}" for d in (-10.0, 10.0))

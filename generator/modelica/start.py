@@ -1,8 +1,12 @@
 """Initial equations of the Modelica source, which find the static equilibrium for changed parameters.
 
-The equations are generated if the description contains expressions of parameters and the mechanism
-starts at rest in a stable equilibrium. In addition, all coordinates that close the loops must be
-free in the search for the equilibrium. Otherwise the start parameters define the initial state.
+The equations are generated only if
+
+- the description contains expressions of parameters,
+- the mechanism starts at rest in a stable equilibrium, and
+- all coordinates that close the loops are free in the search for the equilibrium.
+
+Otherwise the start parameters define the initial state.
 """
 
 from __future__ import annotations

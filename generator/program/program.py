@@ -254,9 +254,9 @@ class Turn:
     Attributes
     ----------
     rows
-        Indices of the three constraint equations that set a direction cosine to zero, for rotations
-        about x, y and z of frame a. In the search for the initial state, the rotation replaces these
-        equations.
+        Indices of three constraint equations, each of which sets a direction cosine to zero. They
+        belong to the rotations about x, y and z of frame a. In the search for the initial state, the
+        rotation replaces these equations.
     R
         Axes of frame b in the axes of frame a, shape (3, 3).
     rates
@@ -490,9 +490,7 @@ class EquationSystem:
         tree: Tree | None = None,
         symmetric: bool = False,
     ) -> Expr:
-        """Add a linear system and return the symbol of its unknown; see `LinearSolve` for the
-        arguments.
-        """
+        """Add a linear system and return the symbol of its unknown; see `LinearSolve`."""
         name = self.fresh(name)
         system = (matrix, right, about, self._origin, ratios, tree, symmetric)
         solve = LinearSolve(name, right.shape, None, description, *system)

@@ -64,8 +64,9 @@ class Symbols(Expressions):
     def scalar(
         self, name: str, value: AnyNumber | Expr, unit: str | None, description: str, bounds: Bounds = ANY
     ) -> Expr:
-        """Return the symbol of a new parameter, or of a definition if the value is an expression of
-        parameters.
+        """Return the symbol of a new parameter.
+
+        If the value is an expression of parameters, the symbol is that of a definition.
         """
         if _is_number(value):
             return self._parameter(name, np.array(_number(value)), unit, description, bounds)

@@ -112,13 +112,14 @@ class Tree:
     freedoms: tuple[JointAxis, ...]
 
     def of(self, coordinates: Sequence[int]) -> Tree:
-        """Return the tree with some of its coordinates; all other coordinates are locked."""
+        """Return the tree with the given coordinates only; all other coordinates are locked."""
         return Tree(self.links, tuple(self.freedoms[k] for k in coordinates))
 
     @property
     def blocks(self) -> tuple[list[Expr], ...]:
-        """Return the axes, inertias, position vectors and armatures, in the order of
-        sources/algebra/tree_solve.h.
+        """Return the axes, inertias, position vectors and armatures.
+
+        The values are in the order of sources/algebra/tree_solve.h.
         """
         inertias = [x for b in self.links for x in (b.mass, b.moment, *(b.inertia[i, j] for i, j in _INERTIA))]
         axes = [x for k in self.freedoms for x in (k.e, k.u)]
@@ -167,9 +168,7 @@ class Tree:
         return found + _SUMMED * len(self.links) + eliminated + free**3 // 3 + 2 * free**2 * columns
 
     def _carried(self) -> tuple[list[int], list[int]]:
-        """Return the number of ancestors of each body, and the number of coordinates that move each
-        body.
-        """
+        """Return the number of ancestors of each body, and of coordinates that move each body."""
         own = [k.body for k in self.freedoms]
         depths: list[int] = []
         above: list[int] = []

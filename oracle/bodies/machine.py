@@ -35,7 +35,8 @@ class Coordinate:
     start, start_rate : float
         Initial value, rad or m, and initial rate, rad/s or m/s, in the description.
     stiffness, rest, damping, armature : float
-        Spring stiffness, unstretched value, damping and rotor inertia, SI units; 0 if absent.
+        Spring stiffness, coordinate value of the unloaded spring, damping and rotor inertia, in SI
+        units; 0 if absent.
     joint : mapping or None
         Description table of the joint, with stops and friction; None for base and elastic coordinates.
     """
@@ -101,7 +102,7 @@ class Place:
 
 
 class Machine:
-    """Kinematic tree of a mechanism: its bodies, parents before children, and its coordinates.
+    """Bodies and generalised coordinates of a mechanism; each body is listed after its parent.
 
     Parameters
     ----------
@@ -131,7 +132,7 @@ class Machine:
 
     @property
     def links(self) -> list[str]:
-        """Names of the links without the base, in the order of their bodies."""
+        """Names of all links except the base, in the order of their bodies."""
         return [link for link in dict.fromkeys(body.link for body in self.bodies) if link != "base"]
 
     def first_body(self, link: str) -> int:

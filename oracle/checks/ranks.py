@@ -1,4 +1,4 @@
-"""Ranks of constraint Jacobians, as ranges because rounding errors make ranks uncertain.
+"""Possible ranks of constraint Jacobians: a range, because rounding errors make a rank uncertain.
 
 The generator's rank counts as wrong only if no reasonable threshold for singular values yields this
 rank.

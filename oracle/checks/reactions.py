@@ -48,7 +48,7 @@ def not_unique(model: Model, state: State) -> Iterator[str]:
 
 
 def _equations(model: Model, state: State) -> tuple[list[str], list[Array]]:
-    """Return the constraint Jacobian for absolute body velocities, with the element that owns each row.
+    """Return the constraint Jacobian for absolute body velocities, and the element of each row.
 
     The elements are joints, knife edges and closures. Moments are divided by the mechanism's size.
 

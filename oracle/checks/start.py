@@ -60,7 +60,7 @@ def _unknown(model: Model) -> Iterator[str]:
 
 
 def _moved(model: Model) -> Iterator[str]:
-    """Yield messages about initial values that differ from the description without a reason.
+    """Yield a message for each initial value that differs from the description without a valid reason.
 
     Valid reasons are projection, closures, the static equilibrium and velocity-level constraints.
     """

@@ -123,7 +123,7 @@ class Closure:
         return _Vector(p.position[b] - p.position[a], p.velocity[b] - p.velocity[a], p.bias[b] - p.bias[a])
 
     def _pulling(self, state: State, force: Array) -> list[Wrench]:
-        """Return the wrenches of a force on body b and the opposite force on body a.
+        """Return the wrenches of two opposite forces, one on body b and one on body a.
 
         The forces act at the origins of frame b and frame a.
         """
@@ -152,7 +152,10 @@ def _mount(table: Mapping[str, Any], setting: Setting) -> _Mount:
 
 
 def _product(u: _Vector, w: _Vector) -> Jet:
-    """Return the scalar product of two vectors with time derivatives, the second one for q̈ = 0."""
+    """Return the scalar product of two vectors with its first and second time derivatives.
+
+    The second derivative is computed for q̈ = 0.
+    """
     rate = u.rate @ w.value + u.value @ w.rate
     bias = u.bias @ w.value + 2.0 * u.rate @ w.rate + u.value @ w.bias
     return Jet(float(u.value @ w.value), 0.0, float(rate), float(bias))

@@ -85,9 +85,10 @@ def _each(numbers: Any, count: int) -> list[float]:
 
 
 class PathPositions:
-    """Constraint equations that keep position components of a point on its target.
+    """Constraint equations that keep a point on the moving target of a path.
 
-    The components are in the path's frame.
+    Only the position components that the path prescribes are constrained. They refer to the axes of the
+    path's frame.
     """
 
     order: int = 0

@@ -22,8 +22,8 @@ class Claims:
     kept : tuple of str
         Names of the constraint equations chosen as independent.
     without_drive : tuple of str
-        Names of the independent constraint equations that no drive realises, if only some joints are
-        driven.
+        Names of the independent constraint equations that no drive realises; empty if all joints have a
+        drive.
     dependent : tuple of str
         Names of the dependent coordinates of the formulation `gpme_reduced`.
     held : tuple of str

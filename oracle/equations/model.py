@@ -67,7 +67,7 @@ class Stack:
 class Situation:
     """Equations of motion M q̈ + h = Q + Cᵀλ at one state.
 
-    Q excludes the efforts of joint friction with bristle deflections as states.
+    Q does not contain the efforts of joint friction models that have a bristle deflection as state.
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ class Model:
 
     @property
     def driven(self) -> list[int]:
-        """Indices of the coordinates whose drive effort, or reaction of the fixed base, is an output."""
+        """Indices of the coordinates that have an output for the drive effort or the base reaction."""
         actuated = self.data["constraints"]["actuated"]
         if self.programmed and actuated != "all":
             return sorted({self.machine.coordinate(name) for name in actuated})

@@ -1,4 +1,4 @@
-"""Accelerations and Lagrange multipliers from one linear system, and iteration for joint friction."""
+"""Solution of the equations of motion by one linear system, with an iteration for joint friction."""
 
 from __future__ import annotations
 
@@ -52,7 +52,10 @@ class Solution:
 
 
 class Solver:
-    """Solver of the equations of motion, with the independent constraint equations of the generator."""
+    """Solver of the equations of motion.
+
+    The solver uses the constraint equations that the generator selected as independent.
+    """
 
     def __init__(self, model: Model) -> None:
         settings, claims = model.data["constraints"], model.claims
@@ -72,9 +75,9 @@ class Solver:
         self._subtrees = [model.machine.carried_by(model.machine.first_body(one.link)) for one in model.bristles]
 
     def wanted(self, found: Situation) -> Array:
-        """Return the right-hand side of the constraint equations for C q̈, shape (m,).
+        """Return the value that the constraint equations prescribe for C q̈, shape (m,).
 
-        The right-hand side includes the constraint stabilisation that the description selects.
+        The value includes the constraint stabilisation that the description selects.
         """
         rows = found.rows
         if not self._reduced:
@@ -200,7 +203,8 @@ class Solver:
     def _friction(self, found: Situation, mu: Array, qdd: Array, contacts: Array) -> Array:
         """Return the friction efforts τ, shape (f,), that solve τ = μ·arm·N(τ).
 
-        The normal forces N follow from the joint reactions, which depend on τ.
+        The factors are the friction coefficient μ, the friction radius `arm` and the normal force N. The
+        normal forces follow from the joint reactions, which depend on τ.
         """
         if not len(mu):
             return mu

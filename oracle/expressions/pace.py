@@ -1,9 +1,9 @@
 """Maximum step sizes over time, so that integrators do not miss short features of functions.
 
 A nonlinear function of time, such as tanh(a + b·t), is assumed to vary fastest near the roots of
-its linear arguments. The function is sampled at distances from each root that are halved
-repeatedly. If neighbouring samples differ, integration steps end exactly at the sampled times.
-Between these times, no step exceeds half of the distance from the root.
+its linear arguments. Samples are taken close to each root, at distances from the root that are
+halved repeatedly. If neighbouring samples differ, integration steps end exactly at the sampled
+times. Between these times, no step exceeds half of the distance from the root.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _DENSER = 4.0  # Intervals of a lookup table get separate step limits if their l
 
 @dataclass(frozen=True)
 class Limit:
-    """Maximum step size within a time span, all in s."""
+    """Maximum step size within a time span; all values are in s."""
 
     begin: float
     end: float
@@ -130,7 +130,7 @@ def _samples(function: Callable[[float], float], time: float, distances: Array, 
 
 
 def _value(part: Expression, held: Callable[[str], float], t: float) -> float:
-    """Return a function of time at t, s, or nan if the function is undefined at t."""
+    """Return the value of a function of time at t (in s), or nan if the function is undefined at t."""
     try:
         return value(part(_Clock(t, Sides(t), held)))
     except (ValueError, ZeroDivisionError, OverflowError):

@@ -67,10 +67,10 @@ class Lookup:
 
 
 def _monotone(time: np.ndarray, values: np.ndarray, is_free: bool) -> PPoly:
-    """Return the monotone cubic interpolation of points, shape (N,) each.
+    """Return the monotone cubic interpolation of values at given times, shape (N,) each.
 
-    Unless `is_free` is true, one point of equal value is added beyond each end. The slope at each end
-    is then zero.
+    Unless `is_free` is true, a further point with the same value is added beyond each end. The slope at
+    each end is then zero.
     """
     if is_free:
         return PchipInterpolator(time, values)

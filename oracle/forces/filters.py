@@ -24,7 +24,7 @@ class Filter:
     frequency : float
         Angular corner frequency ω, rad/s.
     begin : float
-        Output at t = 0, with ẏ = 0, rad or m; also the default of the input.
+        Initial output y(0), rad or m, which is also the default value of the input. ẏ(0) is zero.
     """
 
     name: str

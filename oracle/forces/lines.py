@@ -15,9 +15,9 @@ from .load import Load
 
 @dataclass(frozen=True)
 class _Tension:
-    """Axial force of a two-point element, N, positive in tension.
+    """Axial force of a two-point element, N, with spring elongation, m, and potential energy, J.
 
-    The spring elongation, m, and the potential energy, J, belong to the same state.
+    The force is positive in tension.
     """
 
     force: float

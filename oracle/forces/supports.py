@@ -107,7 +107,10 @@ def _small_motion(position: Array) -> Array:
 
 
 def supports(setting: Setting) -> Supports:
-    """Return the spring-damper supports of the base; empty without a base or with a rigid support."""
+    """Return the spring-damper supports of the base.
+
+    The result has no supports if there is no base or if the base is rigidly supported.
+    """
     base = setting.data["base"]
     is_held = base is None or base["support"] == "rigid"
     return Supports([] if is_held else base["supports"], setting)

@@ -42,7 +42,7 @@ _SAME_OUTPUT = 1e-9
 
 @dataclass(frozen=True)
 class Segment:
-    """Time span between events, s, with the frozen values of the switching conditions."""
+    """Time span, s, in which the switching conditions keep frozen values."""
 
     begin: float
     end: float
@@ -63,7 +63,7 @@ def simulate(
     tolerance: float | None = None,
     progress: Callable[[float], None] = lambda fraction: None,
 ) -> Trajectory:
-    """Simulate the mechanism over the described time, and return all outputs and events.
+    """Simulate the mechanism up to the description's end time, and return all outputs and events.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ class Run:
     def _segment(self, segment: Segment, y: Array) -> tuple[float, Array]:
         """Integrate to the end of a segment or to the first event.
 
-        Returns the time reached, s, and the state.
+        Returns the time, s, and the state at which the integration has ended.
         """
         solver, begun = self._started(segment, y), (segment.begin, self._steps)
         while solver.status == "running":
@@ -258,7 +258,7 @@ class Run:
         return None
 
     def _located(self, segment: Segment, at: Callable[[float], Array], early: float, late: float) -> float:
-        """Return the first time in an interval at which a switching condition changes, by bisection."""
+        """Find by bisection the first time in an interval at which a switching condition changes."""
         for _ in range(_HALVINGS):
             middle = 0.5 * (early + late)
             if not early < middle < late:

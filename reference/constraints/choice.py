@@ -1,5 +1,6 @@
-"""Choice of independent constraint equations among redundant ones (Wojtyra and Frączek 2013,
-section 3.1).
+"""Choice of independent constraint equations among redundant ones.
+
+See Wojtyra and Frączek 2013, section 3.1.
 """
 
 from __future__ import annotations
@@ -138,7 +139,7 @@ def _without(
     named: tuple[str, ...],
     groups: tuple[tuple[int, ...], ...],
 ) -> tuple[int, ...]:
-    """Return the indices of all equations that the description does not name as redundant.
+    """Return the indices of all equations except those that the description declares as redundant.
 
     Raises
     ------

@@ -97,8 +97,8 @@ class Actuated:
     def contacts(self, C: Array, effort: Array, multipliers: Array) -> Array:
         """Return the multipliers of the k equations of knife edges and closures by inverse dynamics.
 
-        The result has shape (…, k, c). Each of the c columns belongs to one column of the argument
-        `effort`, M q̈ + h − Q, shape (…, n, c).
+        The argument `effort` is the sum M q̈ + h − Q, shape (…, n, c). The result has shape (…, k, c): each
+        column of `effort` yields one column of multipliers.
         """
         if C.ndim > 2:
             parts = zip(C, effort, multipliers, strict=True)

@@ -43,8 +43,8 @@ class Target:
         """Return the target point w and its derivatives ẇ and ẅ at time t, each of shape (…, 3).
 
         Units are m, m/s and m/s²; times are in s. The argument `since` is the beginning of the current time
-        segment. At that time, each leg accelerates, moves with constant velocity, or brakes. This phase is
-        kept for the whole segment.
+        segment. The phase of a leg at that time (acceleration, constant velocity or braking) is kept for
+        the whole segment.
         """
         w, w_dot, w_ddot = np.moveaxis(self.steps(t, since) @ self._ways, -2, 0)
         return self._waypoints[0] + w, w_dot, w_ddot
@@ -60,9 +60,9 @@ class Target:
     def _trapezoid(self, t: Number, since: float, begin: float, duration: float) -> Steps:
         """Return the transition from 0 to 1 during a leg of a path, with two time derivatives.
 
-        The velocity profile is a trapezoid. The leg accelerates, moves with constant velocity, or brakes
-        for the whole time segment. A trial step beyond a switching time therefore keeps the same
-        acceleration.
+        The velocity profile is a trapezoid. The three phases are acceleration, constant velocity and
+        braking. The phase at the beginning of a time segment is kept for the whole segment, even in trial
+        steps beyond a switching time.
         """
         r, phase = self._ramp, sum(time <= since for time in self._switches(begin, duration))
         x, top = (t - begin) / duration, 1.0 / (1.0 - r)
@@ -147,8 +147,9 @@ class PathRows:
         return Sizes(far + np.abs(self._prescribed(state)[0]), C)
 
     def slopes(self, state: KinematicState) -> Array:
-        """Return the derivatives of a path's position constraints with respect to all quantities, shape
-        (rows, quantities).
+        """Return the derivatives of a path's position constraints with respect to all quantities.
+
+        The result has shape (rows, quantities).
         """
         slopes = np.zeros((len(self._own), len(state.x)))
         slopes[:, self._point] = self._rotation
@@ -240,8 +241,9 @@ class OrientationRows:
         return Sizes(np.ones(3), np.tile(turning, (3, 1)))
 
     def slopes(self, state: KinematicState) -> Array:
-        """Return the derivatives of orientation constraints with respect to all quantities, shape (3,
-        quantities).
+        """Return the derivatives of orientation constraints with respect to all quantities.
+
+        The result has shape (3, quantities).
         """
         slopes = np.zeros((3, len(state.x)))
         prescribed = self._orientation.motion(state.t, state.segment.begin)[0]

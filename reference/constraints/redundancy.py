@@ -70,9 +70,9 @@ def without_rounding(C: Array, sizes: Array, unit: Array) -> Array:
 def comparable(C: Array, sizes: Array, unit: Array, uncertainty: float = 0.0) -> Array:
     """Return the Jacobian C with scaled columns and rows, for the computation of its rank.
 
-    Columns are multiplied by the scales of the coordinates. Each row is divided by its length, so that
-    it has length 1. Rows that count as zero are set to zero. Very short rows remain shorter than 1, so
-    that their rounding errors are not amplified.
+    Columns are multiplied by the scales of the coordinates. Rows that consist only of rounding errors
+    are set to zero. Every other row is divided by its length. The divisor has a lower limit, so that
+    rounding errors of very short rows are not amplified.
 
     Parameters
     ----------
@@ -187,9 +187,9 @@ class Elimination:
 class MinimumNorm:
     """Combination of all constraint equations into r independent ones, with minimum-norm multipliers.
 
-    If λ' are the multipliers of the r combined equations, λ = Eᵀ λ' with the combination matrix E.
-    Multipliers without an effect form the null space of Cᵀ. The vector λ of minimum norm has no
-    component in this space.
+    The combination matrix E yields the multipliers λ of all equations from the multipliers λ' of the r
+    combined equations: λ = Eᵀ λ'. Multipliers without an effect form the null space of Cᵀ. The vector λ
+    of minimum norm has no component in this space.
 
     Parameters
     ----------

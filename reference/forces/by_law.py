@@ -65,9 +65,10 @@ class LawForces(ForceElements):
         )
 
     def forces(self) -> dict[str, Callable[[KinematicState], float]]:
-        """Return functions of the state for the quantities of force elements, such as `motor.force`, by name.
+        """Return a function of the state for each quantity of a force element, such as `motor.force`.
 
-        Expressions of the description can refer to these quantities.
+        The functions are in a dictionary with the names of the quantities as keys. Expressions of the
+        description can refer to these quantities.
         """
         return {name: reading.number for part in self._parts for name, reading in part.observed.items()}
 

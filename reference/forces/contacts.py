@@ -79,9 +79,7 @@ class Contacts(ForceElements):
         ]
 
     def relations(self) -> list[Relation]:
-        """Return two switching conditions for each contact: overlap with the plane, and compressive
-        force.
-        """
+        """Return two switching conditions per contact: overlap with the plane, compressive force."""
         return [relation for touch in self._touches for relation in touch.overlap.relations()]
 
     def reaction(self, state: KinematicState) -> ForceContribution:
@@ -113,7 +111,7 @@ class Contacts(ForceElements):
         return total
 
     def forces(self) -> dict[str, Callable[[KinematicState], float]]:
-        """Return a function of the state for the normal force of each contact, N."""
+        """Return functions that compute the normal force of each contact, N, from the state."""
         return {f"{touch.contact.name}.{FORCE}": touch.normal_force for touch in self._touches}
 
     def powers(self, state: KinematicState) -> dict[str, float]:

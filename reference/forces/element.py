@@ -147,8 +147,9 @@ class ForceElements:
         return []
 
     def forces(self) -> dict[str, Callable[[KinematicState], float]]:
-        """Return a function of the state for each force that expressions can refer to, such as
-        `lift.force`, N.
+        """Return functions that compute forces of the elements, N, from the state, by name.
+
+        Expressions can refer to these forces, such as `lift.force`.
         """
         return {}
 

@@ -1,7 +1,7 @@
-"""Critically damped second-order filters of FMU inputs that drive joint motions and rest lengths.
+"""Critically damped second-order filters of the FMU inputs for joint motions and rest lengths.
 
-The output y follows a command u by ÿ = ω² (u − y) − 2 ω ẏ. The state variables are the offset y − y₀
-from the initial value and its rate; both are initially zero.
+The output y follows a command u by ÿ = ω² (u − y) − 2 ω ẏ. The state variables are the offset y −
+y₀ from the initial value and its rate; both are initially zero.
 """
 
 from __future__ import annotations
@@ -92,9 +92,7 @@ class Filters:
         return [f.signal(quantity).name for f in self._filters for quantity in ("offset", "offset_rate")]
 
     def signals(self, states: Sequence[KinematicState]) -> dict[str, Array]:
-        """Return offset, offset rate and output of each filter over a list of states, shape (N,)
-        each.
-        """
+        """Return offset, offset rate and output of each filter for a list of states, shape (N,) each."""
         found = {name: np.array([state.lag[i] for state in states]) for i, name in enumerate(self.names)}
         for i, f in enumerate(self._filters):
             found[f.signal("value").name] = np.array([state.followed[i, 0] for state in states])

@@ -110,8 +110,9 @@ class FrictionModel:
         ]
 
     def bristles(self, qd: Array, z: Array) -> Bristles:
-        """Return bristle rates and friction coefficients for velocities of shape (…, n) and
-        deflections z of shape (…, f).
+        """Return the bristle rates and friction coefficients.
+
+        The velocities have shape (…, n), and the bristle deflections z have shape (…, f).
         """
         z_dot, mu = np.zeros((2, *z.shape))
         for i, (friction, k) in enumerate(zip(self._friction, self.coordinates, strict=True)):
@@ -180,9 +181,10 @@ class FrictionModel:
 def friction_efforts(mechanism: Mechanism, run: Trajectory) -> dict[str, Array]:
     """Return the friction efforts against the motion over a run, N·m or N, shape (N,) each.
 
-    The keys are the symbols of the coordinates. The efforts follow from the signals `<coordinate>_dot`
-    and `<coordinate>_z` of the run and from the normal force. The normal force is given by the
-    description or by the signal `<link>_load_normal`. Coordinates without these signals are omitted.
+    The keys of the result are the symbols of the coordinates. The efforts follow from the signals
+    `<coordinate>_dot` and `<coordinate>_z` of the run and from the normal force. The normal force is
+    given by the description or by the signal `<link>_load_normal`. Coordinates without these signals
+    are omitted.
     """
     found = {}
     for coordinate in mechanism.coordinates:

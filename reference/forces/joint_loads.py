@@ -1,4 +1,4 @@
-"""Joint reactions: wrenches that joints transmit to their subtrees, and forces of closures.
+"""Joint reactions: the wrenches that joints and closures transmit.
 
 The acceleration of a body requires the force ∫ r̈ dm and the moment ∫ r × r̈ dm. Let H be the
 body's pseudo-inertia, T its transform and r a homogeneous position vector. Then the matrix P = T̈ H
@@ -55,8 +55,9 @@ class AffineLoads:
         return np.asarray(sum(_combined(loads, factors) for loads, factors in parts))
 
     def at(self, qdd: Array, multipliers: Array) -> Array:
-        """Return the joint reactions, shape (…, J, 6), for q̈ of shape (…, n) and multipliers of
-        shape (…, rows).
+        """Return the joint reactions, shape (…, J, 6).
+
+        The accelerations q̈ have shape (…, n), and the multipliers have shape (…, rows).
         """
         return self.constant + self.change(qdd[..., None], multipliers[..., None])[..., 0]
 
@@ -111,9 +112,7 @@ class CompiledJointLoads:
         )
 
     def local(self, posture: Posture, loads: Array) -> Array:
-        """Return joint reactions of shape (J, 6) with moments about the links' origins, in link
-        axes.
-        """
+        """Return joint reactions, shape (J, 6), in link axes, with moments about the links' origins."""
         T = posture.T[:, self._slots].transpose(1, 0, 2)
         force, moment = loads[:, :3], loads[:, 3:] - np.cross(T[:, :3, 3], loads[:, :3])
         return np.concatenate([(x[:, None] @ T[:, :3, :3])[:, 0] for x in (force, moment)], axis=1)

@@ -111,9 +111,7 @@ class Lines(ForceElements):
         self.readings = tuple(law.reading for law in self._laws)
 
     def stops(self) -> list[float]:
-        """Return the times at which the expressions of two-point force elements have a jump or a
-        kink, s.
-        """
+        """Return the times at which an expression of an element has a jump or a kink, s."""
         return [time for reading in self.readings for time in stops(reading.node)]
 
     def relations(self) -> list[Relation]:
@@ -136,15 +134,16 @@ class Lines(ForceElements):
         return self._laws[i](self._span(i, state), state)
 
     def forces(self) -> dict[str, Callable[[KinematicState], float]]:
-        """Return a function of the state for the force of each two-point force element, N."""
+        """Return functions that compute the force of each two-point element, N, from the state."""
         return {f"{line.name}.{FORCE}": self._force_of(i) for i, line in enumerate(self._lines)}
 
     def _force_of(self, i: int) -> Callable[[KinematicState], float]:
         return lambda state: self._tension(i, self._span(i, state), state).total
 
     def reaction(self, state: KinematicState) -> ForceContribution:
-        """Return the generalised forces of springs, dampers and applied forces of all two-point
-        force elements.
+        """Return the generalised forces of all two-point force elements.
+
+        Springs, dampers and applied forces contribute to these forces.
         """
         parts, (energy, driven) = np.zeros((3, *state.q.shape)), np.zeros((2, *state.q.shape[:-1]))
         for span, tension in self._pulls(state):
@@ -168,8 +167,8 @@ class Lines(ForceElements):
     def powers(self, state: KinematicState) -> dict[str, float]:
         """Return the power of each two-point force element, W.
 
-        The power is positive if the element delivers energy, as a pulling element does while it becomes
-        shorter.
+        The power is positive if the element delivers energy to the mechanism. An example is an element in
+        tension that becomes shorter.
         """
         pulls = zip(self._laws, self._pulls(state), strict=True)
         return {law.label: -tension.total * span.rate for law, (span, tension) in pulls}

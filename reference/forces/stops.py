@@ -73,9 +73,7 @@ class Stops(ForceElements):
         return [relation for stop in self._stops for relation in stop.overlap.relations()]
 
     def reaction(self, state: KinematicState) -> ForceContribution:
-        """Return the generalised forces of the end stops' springs and dampers, and of Coulomb
-        friction.
-        """
+        """Return the generalised forces of the end stops and of the joints' Coulomb friction."""
         elastic, dissipative, applied = np.zeros((3, *state.q.shape))
         energy = np.zeros(state.q.shape[:-1])
         for stop in self._stops:

@@ -81,9 +81,7 @@ class Supports(ForceElements):
         return np.asarray(-self._parts(state).sum(axis=0).T)
 
     def relations(self) -> list[Relation]:
-        """Return the switching conditions of unilateral supports: overlap, and slipping along the
-        ground.
-        """
+        """Return the switching conditions of unilateral supports: overlap, compressive force, slipping."""
         found = []
         for k in np.flatnonzero(self._one_sided).tolist():
             name, overlap = self._supports[k].name, self._overlap(k)
@@ -102,7 +100,7 @@ class Supports(ForceElements):
         return -self._deflection(state)[0][..., 2, k]
 
     def forces(self) -> dict[str, Callable[[KinematicState], float]]:
-        """Return a function of the state for the vertical force of each unilateral support, N."""
+        """Return functions of the state that yield the vertical force of each unilateral support, N."""
         held = np.flatnonzero(self._one_sided).tolist()
         return {f"{self._supports[k].name}.{FORCE}": self._force_of(k) for k in held}
 
@@ -116,9 +114,7 @@ class Supports(ForceElements):
         return {f"support {s.name}": -float(x) for s, x in zip(self._supports, taken, strict=True)}
 
     def signals(self, state: KinematicState) -> dict[str, float]:
-        """Return gap, m, and vertical force, N, of each unilateral support by the names of the
-        outputs.
-        """
+        """Return gap, m, and vertical force, N, of each unilateral support by output name."""
         deflection, _, _ = self._deflection(state)
         along_z = self._parts(state)[:, 2].sum(axis=0)
         found: dict[str, float] = {}

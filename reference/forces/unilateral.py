@@ -1,6 +1,4 @@
-"""Force laws of unilateral elements, which push but never pull: contacts, end stops and unilateral
-supports.
-"""
+"""Force laws of elements that push but never pull: contacts, end stops, unilateral supports."""
 
 from __future__ import annotations
 
@@ -53,8 +51,9 @@ class NumericPressingLaw:
 
 
 def pressing_law(stiffness: float, damping: float, smooth: HuntCrossley | None) -> NumericPressingLaw:
-    """Return the force law of an element from its stiffness, damping and optional Hunt–Crossley
-    parameters.
+    """Return the force law of an element from its parameters.
+
+    The parameters are stiffness, damping and, optionally, those of Hunt and Crossley.
     """
     if smooth is None:
         return NumericPressingLaw(stiffness, damping)

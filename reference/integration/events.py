@@ -155,7 +155,7 @@ class Events:
     def _located(self, k: int, segment: Segment, span: tuple[float, float], at: Interpolant) -> float:
         """Return the first time in a span, s, at which condition k has changed.
 
-        The error is as small as rounding errors permit.
+        Only rounding errors limit the accuracy of this time.
         """
         before, after = span
         distance = partial(self._distance, k, segment, at)

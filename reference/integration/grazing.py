@@ -1,10 +1,10 @@
-"""Search for events in pairs: switching conditions that change and change back within one step.
+"""Search for pairs of events: a switching condition changes and changes back within one step.
 
 Event indicators are sampled at the extrema of a Chebyshev polynomial over the step. The number of
 samples is increased until the last coefficients of the interpolating series are small (Trefethen,
 Approximation Theory and Approximation Practice, 2013, chapters 3 and 8). The parabola through three
-neighbouring samples estimates a minimum of the indicator. Successive parabolic interpolation refines
-this estimate (Brent, Algorithms for Minimization without Derivatives, 1973, chapter 5).
+neighbouring samples estimates a minimum of the indicator. Successive parabolic interpolation
+refines this estimate (Brent, Algorithms for Minimization without Derivatives, 1973, chapter 5).
 """
 
 from __future__ import annotations
@@ -55,7 +55,9 @@ def is_resolved(distances: Array, greatest: Array) -> bool:
 
 
 def suspected(times: Array, distances: Array) -> list[tuple[int, int]]:
-    """Return the pairs (i, k) for which event indicator k can vanish near sample i, in the order of time.
+    """Return pairs (i, k) of a sample i and an event indicator k that may become zero near it.
+
+    The pairs are in the order of time.
 
     The pairs are limited to indicators that are nonnegative at sample i and at both neighbouring
     samples. Times have shape (N,), s, and indicators have shape (N, m).

@@ -47,8 +47,8 @@ class Integrator:
     method : str
         One of METHODS.
     tolerance : float
-        Relative tolerance. The absolute tolerance is a thousandth of this number in rad, m, rad/s or
-        m/s. It is so small because elastic angles are small.
+        Relative tolerance. The absolute tolerance is a thousandth of this number, in rad, m, rad/s or
+        m/s, because the angles of elastic links are small.
     step : float
         Step length of the method RK4, s.
     longest : float

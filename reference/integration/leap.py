@@ -52,8 +52,7 @@ class Leap:
     def is_continuous(self, before: Array, velocities: slice, unit: Array) -> bool:
         """Whether the change of the velocities agrees with the accelerations at both ends of the step.
 
-        The velocity changes without a matching acceleration if the step ends on another branch of the
-        motion.
+        The two disagree if the step ends on another branch of the motion.
 
         Parameters
         ----------

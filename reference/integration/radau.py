@@ -264,8 +264,9 @@ class Radau:
         return _norm(_SCHEME.nodes[0] * damped / size)
 
     def _guess(self, times: Array) -> Array:
-        """Return initial increments for Newton's method, extrapolated from the polynomial of the
-        last step.
+        """Return initial increments for Newton's method.
+
+        The increments are extrapolated from the polynomial of the last step.
         """
         if self._last is None:
             return np.zeros((STAGES, len(self.y)))
@@ -280,8 +281,9 @@ class Radau:
         return self._factors[1]
 
     def _differences(self) -> Array:
-        """Return the Jacobian ∂f/∂y, shape (k, k), by forward differences in one evaluation of many
-        states.
+        """Return the Jacobian ∂f/∂y, shape (k, k), by forward differences.
+
+        All displaced states are evaluated in one call.
         """
         moved = np.sqrt(np.finfo(float).eps) * np.maximum(1.0, np.abs(self.y))
         states = np.vstack([self.y, self.y + np.diag(moved)])
@@ -289,7 +291,10 @@ class Radau:
         return np.asarray(((rates[1:] - rates[0]) / moved[:, None]).T)
 
     def _first(self) -> float:
-        """Return the length of the first step, s, in which an explicit step changes the norm of y by 1 %."""
+        """Return the length of the first step, s.
+
+        An explicit step of this length would change the norm of y by about 1 %.
+        """
         size = self._atol + self._rtol * np.abs(self.y)
         slope, span = _norm(self._slope / size), self._end - self.t
         length = _BEGINNING * max(_norm(self.y / size), 1.0) / max(slope, _TINY)

@@ -31,7 +31,10 @@ class ZeroLengths:
         self._lengths = [positions[f"{line.name}.length"] for line in self._lines]
 
     def step(self, segment: Segment, before: float, after: float, interpolant: Callable[[], Interpolant]) -> None:
-        """Raise SolveError if both ends of a two-point force element meet between two times, s."""
+        """Raise SolveError if a two-point force element reaches zero length between two times.
+
+        The times `before` and `after` are in s.
+        """
         if not self._lines:
             return
         at, times = interpolant(), np.linspace(before, after, _LOOKS)

@@ -28,9 +28,9 @@ class Curve:
     first, last : float
         Ends of the table's time span, s.
     before, after : float
-        Constant values of the table before its first and after its last point.
+        Constant value before the table's first point, and constant value after the last point.
     kinks : list of float
-        Times at which the first or second derivative jumps and an integrator has to stop, s.
+        Times, s, at which the first or second derivative jumps. An integrator ends a step there.
     points : ndarray, shape (N,)
         Times of the table's points, where its polynomial pieces meet, s.
     rests : bool

@@ -453,17 +453,18 @@ _LIMITED = {"/": slice(1, 2), "^": slice(0, 1)}
 def _has_moving_limit(call: Call) -> bool:
     """Whether an operand that limits a function's domain depends on time or on state variables.
 
-    A constant divisor, for example, never reaches zero.
+    A divisor is such an operand: it must not be zero. A constant divisor cannot become zero during a
+    run.
     """
     limited = call.children[_LIMITED.get(call.function, slice(None))]
     return any(True for operand in limited for _ in names(operand))
 
 
 def ends(node: Node, at: Instant) -> Iterator[tuple[float, str]]:
-    """Yield the functions of an expression that are close to the end of their domain or to a singularity.
+    """Yield the functions whose arguments are close to the end of the domain or to a singularity.
 
-    A singularity is a point at which the derivative does not exist. Each item contains the distance to
-    the end or to the singularity, in the unit of the function's argument, and the function's name.
+    A singularity is a point at which the derivative does not exist. Each item contains two values: the
+    distance to this point or end, in the unit of the argument, and the name of the function.
     """
     if isinstance(node, Choice):
         yield from ends(node.chosen(at), at)

@@ -1,4 +1,4 @@
-"""Characteristic length of a mechanism, with which angles and lengths become comparable."""
+"""Characteristic length of a mechanism, which converts angles into comparable lengths."""
 
 from __future__ import annotations
 

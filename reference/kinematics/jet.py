@@ -2,7 +2,8 @@
 
 Each operation of the expression language accepts both numbers and jets; a number has zero
 derivatives. If many states are evaluated together, values are arrays of shape (N,) and gradients
-have shape (k, N). NumPy's error state then decides whether an undefined value raises an error.
+have shape (k, N). The setting `numpy.errstate` then decides whether an undefined value raises an
+error.
 """
 
 from __future__ import annotations
@@ -215,10 +216,10 @@ def _functions(x: Number) -> Any:
 
 
 def _unary(f: _Function, f1: _Function, f2: _Function) -> Callable[[Value], Value]:
-    """Return a function of a number or a jet from its value f and its derivatives f' and f''.
+    """Return a function that accepts numbers and jets.
 
-    Each of f, f' and f'' has two arguments: a namespace of elementary functions for scalars or for
-    arrays, and the number.
+    The arguments f, f' and f'' compute the value and the first two derivatives. Each has two arguments:
+    a namespace of elementary functions for scalars or for arrays, and the number.
     """
 
     def apply(x: Value) -> Value:

@@ -69,8 +69,9 @@ class Posture:
 
     @property
     def T_bias(self) -> Array:
-        """Second time derivative of the body transforms for q̈ = 0, Σ_mn ∂²T_b/∂q_m∂q_n q̇_m q̇_n,
-        shape (…, 4, B, 4).
+        """Second time derivative of the body transforms for q̈ = 0, shape (…, 4, B, 4).
+
+        The derivative is Σ_mn ∂²T_b/∂q_m∂q_n q̇_m q̇_n.
         """
         return np.asarray(self.stacked[..., 2, :, :, :])
 
@@ -164,8 +165,8 @@ class Vectors:
     def sizes(self, posture: Posture) -> tuple[Array, Array]:
         """Return the magnitudes of the terms in all vectors, shape (P,), and in their Jacobians, (n, P).
 
-        A rounding error is about this magnitude times the machine precision. The magnitudes are vector
-        lengths, so that they do not depend on the orientation of the axes.
+        The rounding error of a vector is about its magnitude times the machine precision. The magnitudes
+        are vector lengths, so that they do not depend on the orientation of the axes.
         """
         parts = self._homogeneous.reshape(len(self._homogeneous) // 4, 4, self._homogeneous.shape[1])
         own, pointed = np.linalg.norm(parts[:, :3], axis=1), np.abs(parts[:, 3])

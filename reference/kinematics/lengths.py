@@ -52,9 +52,7 @@ class Length(Protocol):
         """Name of the length's second time derivative in expressions, such as `lift.rate_dot`."""
 
     def motion(self, q: Array, qd: Array, posture: Posture, places: VectorMotion) -> LengthMotion:
-        """Return the length and its derivatives for coordinates q and velocities qd, each of shape
-        (…, n).
-        """
+        """Return the length and its derivatives for coordinates q and velocities qd, shape (…, n) each."""
 
     def sizes(self, of_places: Array) -> Array:
         """Return the magnitudes of the terms in the derivatives ∂L/∂q of a length L, shape (n,).
@@ -68,7 +66,9 @@ class Length(Protocol):
         """
 
     def wrench(self, posture: Posture, places: VectorMotion, of_coordinates: Array) -> Array:
-        """Return the wrenches on the ground and all bodies that do unit work per unit of length, (B, 6).
+        """Return wrenches whose total work equals the change of the length, shape (B, 6).
+
+        Each wrench acts on the ground or on a body.
 
         Moments refer to the posture's datum, a reference point near the mechanism.
 
@@ -79,7 +79,7 @@ class Length(Protocol):
         places : VectorMotion
             Motion of the points.
         of_coordinates : ndarray, shape (n, B, 6)
-            Wrenches that do unit work per unit of each coordinate.
+            For each coordinate, wrenches whose total work equals the change of the coordinate.
         """
 
 
@@ -127,9 +127,7 @@ class Distance(_Named):
         return np.asarray(of_places[:, self.columns].sum(axis=1))
 
     def wrench(self, posture: Posture, places: VectorMotion, of_coordinates: Array) -> Array:
-        """Return the pair of unit forces that pushes both ends apart, as wrenches on all bodies,
-        shape (B, 6).
-        """
+        """Return the pair of unit forces that pushes both ends apart, as wrenches, shape (B, 6)."""
         position = places.position[:, self.columns]
         direction = (position[:, 1] - position[:, 0]) / np.linalg.norm(position[:, 1] - position[:, 0])
         total = np.zeros(of_coordinates.shape[1:])
@@ -191,8 +189,8 @@ class LinearHeight(_Named):
         return np.abs(self.slopes)
 
     def wrench(self, posture: Posture, places: VectorMotion, of_coordinates: Array) -> Array:
-        """Return wrenches on all bodies that do unit work per unit of height, shape (B, 6).
+        """Return wrenches whose total work equals the change of the height, shape (B, 6).
 
-        The wrenches are equivalent to the generalised forces ∂height/∂q, the constant `slopes`.
+        The corresponding generalised forces are ∂height/∂q, which are the constant `slopes`.
         """
         return np.asarray(np.tensordot(self.slopes, of_coordinates, 1))

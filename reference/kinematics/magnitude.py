@@ -38,7 +38,7 @@ class ValueWithGradient:
 def magnitude(node: Node, at: Instant, names: list[str]) -> ValueWithGradient:
     """Return value, gradient and magnitudes of an expression with respect to the variables `names`.
 
-    Outside of the expression's domain, the arithmetic errors of Python are raised.
+    If the expression is undefined, an arithmetic error such as ZeroDivisionError is raised.
     """
     if isinstance(node, Choice):
         return magnitude(node.chosen(at), at, names)

@@ -1,6 +1,6 @@
 """Inputs as piecewise linear functions of time, from tables of values.
 
-Kinks and jumps occur at the times of a table's points.
+The functions have kinks and jumps only at the times in the table.
 """
 
 from __future__ import annotations

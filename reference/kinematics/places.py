@@ -1,5 +1,6 @@
-"""Checks for geometry that cannot be simulated: points very far away, and force elements of zero
-length.
+"""Checks for geometry that cannot be simulated.
+
+Examples are points very far from the world's origin, and force elements of zero length.
 """
 
 from __future__ import annotations
@@ -38,8 +39,9 @@ def far_places(mechanism: Mechanism) -> list[Problem]:
 
 
 def check_lengths(mechanism: Mechanism, q: Array) -> None:
-    """Raise SolveError if both ends of a two-point force element coincide at q, shape (n,), rad or
-    m.
+    """Raise SolveError if both ends of a two-point force element coincide.
+
+    The coordinates q have shape (n,), rad or m.
     """
     if not mechanism.lines:
         return

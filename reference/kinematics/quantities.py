@@ -203,28 +203,26 @@ class Quantities:
         return sizes
 
     def named(self, state: KinematicState) -> dict[str, float]:
-        """Return the values of all positions and velocities by their names in expressions, SI
-        units.
-        """
+        """Return all positions and velocities by their names in expressions, in SI units."""
         values = ((self.position, state.x), (self.velocity, state.x_dot))
         return {name: float(of[k]) for indices, of in values for name, k in indices.items()}
 
     def point(self, name: str) -> Indices:
-        """Return the indices of a named point's coordinates x, y, z among the quantities, shape
-        (3,).
-        """
+        """Return the indices of a named point's coordinates x, y, z among the quantities."""
         return np.array([self.position[f"{name}.{axis}"] for axis in "xyz"], dtype=np.intp)
 
     def axes(self, name: str) -> Indices:
-        """Return the indices of a frame's direction cosines among the quantities, shape (3, 3);
-        column j is axis j.
+        """Return the indices of a frame's direction cosines among the quantities, shape (3, 3).
+
+        Column j of the result belongs to axis j.
         """
         return np.array([[self.position[f"{name}.R{i}{j}"] for j in "123"] for i in "123"], dtype=np.intp)
 
 
 def _by_coordinates(jacobian: Array) -> Array:
-    """Return the Jacobian of P stacked vectors, shape (…, 3P, n), from an array of shape (…, n, 3,
-    P).
+    """Return the Jacobian of P stacked vectors, shape (…, 3P, n).
+
+    The argument has shape (…, n, 3, P).
     """
     flat = jacobian.reshape(*jacobian.shape[:-2], -1)
     return flat.swapaxes(-2, -1)

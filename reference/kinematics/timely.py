@@ -94,7 +94,8 @@ def _timely(node: Node) -> Iterator[Node]:
 def _without_states(node: Node) -> Iterator[Node]:
     """Yield functions of time alone that occur in an expression of time and states.
 
-    Such functions are the reciprocals of divisors, and conditions as numbers (1 if true, 0 if false).
+    One kind is the reciprocal 1/d of a divisor d that depends on time alone. The other kind is a
+    condition on time, written as a number: 1 if true, 0 if false.
     """
     if isinstance(node, Call) and node.function == "/" and set(names(node.children[1])) == {"t"}:
         yield Call("/", (Constant(1.0), node.children[1]))
@@ -103,9 +104,9 @@ def _without_states(node: Node) -> Iterator[Node]:
 
 
 def _mixed(node: Node) -> Iterator[Node]:
-    """Yield the operations on both time and state variables that can have short pulses of their own.
+    """Yield the operations on both time and state variables that can generate short pulses.
 
-    Sums and products cannot have such pulses.
+    Sums and products are not included: they have a pulse only if one of their operands has it.
     """
     if _is_mixed(node):
         if _is_decisive(node):
@@ -120,8 +121,9 @@ def _is_mixed(*nodes: Node) -> bool:
 
 
 def _is_decisive(node: Node) -> bool:
-    """Whether an operation on time and state variables does more than add, multiply or select its
-    operands.
+    """Whether an operation on time and state variables can generate a short pulse.
+
+    Operations that only add, multiply or select their operands cannot.
     """
     if isinstance(node, Branch):
         return _is_mixed(*node.children[:2])
@@ -133,8 +135,8 @@ def _is_decisive(node: Node) -> bool:
 def _held(core: Node, expression: Timed, horizon: float) -> Iterator[tuple[Pace, Callable[[Array], Array]]]:
     """Yield functions of time that result from an expression if its state variables are constant.
 
-    Each function is paired with the step lengths that resolve it. Several choices of constant values
-    are used, with one function for each choice.
+    Each function belongs to one choice of the constant values. It is paired with the step lengths that
+    resolve it.
     """
     initial = [_initial(part, expression.initial) for part in _timeless(core)]
     for values in held_values(initial):
@@ -229,7 +231,10 @@ def _at_once(node: Node, time: Array, segment: Segment) -> Array:
 
 
 def _is_smooth(node: Node) -> bool:
-    """Whether an expression is a polynomial between breakpoints of its functions and points of its tables."""
+    """Whether an expression is a piecewise polynomial of time.
+
+    The pieces meet at the breakpoints of functions and at the points of lookup tables.
+    """
     own = _is_polynomial(node) if isinstance(node, Call) else not isinstance(node, Branch)
     return own and all(map(_is_smooth, node.children))
 

@@ -62,7 +62,7 @@ class Gpme:
     Attributes
     ----------
     fixed : CoordinatePartition or None
-        Coordinate partition if it is the same at all times, else None.
+        Coordinate partition for the whole run; None if the partition may change during the run.
     """
 
     reduced = False
@@ -74,9 +74,7 @@ class Gpme:
         self._worn = 0.0
 
     def partition(self, C: Array) -> CoordinatePartition:
-        """Return the coordinate partition that is used with the constraint Jacobian C, shape (m,
-        n).
-        """
+        """Return the coordinate partition that is used with the constraint Jacobian C, shape (m, n)."""
         return self._current(self.choice.basis(C) @ C)[0]
 
     def _current(self, rows: Array) -> tuple[CoordinatePartition, Array, Array]:
@@ -141,9 +139,7 @@ class Gpme:
         return basis, basis @ system.C, basis @ system.rhs
 
     def _motion(self, system: StateEquations, rows: Array, rhs: Array) -> tuple[Array, CoordinatePartition]:
-        """Return the accelerations for the independent equations, and the coordinate partition that
-        was used.
-        """
+        """Return the accelerations for the independent equations, and the coordinate partition used."""
         partition, D, pivot = self._current(rows)
         partition.check(system.t, pivot)
         return partition.accelerations(system.t, D, system.M, system.force, rows, rhs), partition

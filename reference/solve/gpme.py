@@ -72,8 +72,9 @@ def dependent_indices(mechanism: Mechanism, names: Sequence[str], rows: int) -> 
 
 
 def _independent(C: Array, candidates: list[int], chosen: list[int]) -> list[int]:
-    """Return the candidate columns of C that extend the span of the chosen columns, best
-    conditioned first.
+    """Return the candidate columns of C that extend the span of the chosen columns.
+
+    The best conditioned column comes first.
     """
     missing = len(C) - len(chosen)
     if not missing or not candidates:
@@ -241,9 +242,12 @@ class CoordinatePartition:
 
 
 def solve_scaled(t: Number, A: Array, b: Array, names: Sequence[str]) -> Array:
-    """Return the solution x of A x = b, shape (…, k, c), after a scaling of the rows.
+    """Return the solution x of A x = b, shape (…, k, c).
 
-    The columns of A should already have comparable magnitudes. The unknowns have the names `names`.
+    The rows are scaled before the solution.
+
+    The columns are not scaled, so they should have comparable magnitudes. The unknowns have the names
+    `names`.
 
     Raises
     ------

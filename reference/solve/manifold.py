@@ -130,7 +130,9 @@ class Manifold:
 
 
 def elsewhere(model: ReferenceModel, state: KinematicState) -> KinematicState:
-    """Return another configuration that fulfils the position constraints, at a later time or at t = 0.
+    """Return another configuration that fulfils the position constraints.
+
+    The search is made first at a later time, then at t = 0.
 
     If no other configuration is found, the given state is returned.
     """

@@ -127,9 +127,7 @@ class _Equations:
 
 @dataclass(frozen=True)
 class _Solution:
-    """Solution of the equations of motion: accelerations, multipliers and friction, as in
-    `Evaluation`.
-    """
+    """Solution of the equations of motion, with the quantities described in `Evaluation`."""
 
     qdd: Array
     multipliers: Array
@@ -189,8 +187,9 @@ class ReferenceModel:
 
     @property
     def decay_time(self) -> float:
-        """Shortest time constant of the constraint stabilisation, s; infinite without stabilisation
-        or constraints.
+        """Shortest time constant of the constraint stabilisation, s.
+
+        The value is infinite without stabilisation or without constraints.
         """
         alpha, beta, kappa = self._feedback
         fastest = max(kappa, alpha + math.sqrt(max(alpha**2 - beta**2, 0.0)))
@@ -219,7 +218,7 @@ class ReferenceModel:
     def mass(self, posture: Posture) -> tuple[Array, Array]:
         """Return the mass matrix M, shape (…, n, n), and the velocity terms h, shape (…, n).
 
-        With the pseudo-inertia H of each body, M_ij = Σ tr(T_i H T_jᵀ) and
+        The sums below are over all bodies; H is the pseudo-inertia of a body. M_ij = Σ tr(T_i H T_jᵀ) and
         h_i = Σ tr(T_i H (Σ_mn T_mn q̇_m q̇_n)ᵀ). Indices of the body transform T denote partial derivatives
         with respect to coordinates. The rotor inertia of drives (armature) is added to the diagonal of M.
         """
@@ -338,8 +337,8 @@ class ReferenceModel:
         """Return a state that fulfils the velocity constraints if the formulation requires it.
 
         Only the formulation `gpme_reduced` changes velocities, and only the dependent ones. The new
-        velocities fulfil C q̇ = ν − κΦ with the stabilisation constant κ; −ν is the rate of the constraints
-        for q̇ = 0.
+        velocities fulfil C q̇ = ν − κΦ. The constant κ belongs to the constraint stabilisation. The vector
+        −ν is the time derivative of the constraint values for q̇ = 0.
 
         Raises
         ------
@@ -397,9 +396,10 @@ class ReferenceModel:
         return merged([found.pace for _, found in self._features(end)])
 
     def unresolved(self, end: float) -> list[str]:
-        """Return the labels of expressions that change too fast in [0, end], s, to be sampled reliably.
+        """Return the labels of expressions that change too fast to be sampled reliably.
 
-        No reliable step length is known for these expressions, so an integrator can step over a change.
+        The time interval [0, end], s, is examined. An integrator can step over a change of these
+        expressions.
         """
         return [label for label, found in self._features(end) if not found.pace.is_resolved]
 
@@ -426,9 +426,7 @@ class ReferenceModel:
             yield reading.label, Timed(reading.node, initial)
 
     def stops(self, end: float) -> list[float]:
-        """Return the times in (0, end], s, at which an integrator has to stop and restart, in
-        ascending order.
-        """
+        """Return the sorted times in (0, end], s, at which an integrator has to stop and restart."""
         times = [*self.constraints.stops(), *self.forces.stops()]
         times += [time for reading in self.outputs.values() for time in stops(reading.node)]
         separate: list[float] = []

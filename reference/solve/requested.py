@@ -1,5 +1,6 @@
-"""Values of the outputs that `[outputs]` requests, at one state: points, link frames, energies and
-expressions.
+"""Values of the outputs that `[outputs]` requests, at one state.
+
+Outputs are positions of points, poses of link frames, energies and expressions.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ def _paired(measures: list[Measure], found: Array) -> Iterator[tuple[Measure, fl
 def _quaternion(model: ReferenceModel, b: int, q: Array, R: Array) -> Array:
     """Return the quaternion w, x, y, z of a rotation matrix, with a sign that is continuous in q.
 
-    The sign is that of the quaternion which follows from the half angles of the joints.
+    The sign agrees with the quaternion that is computed from the half angles of the joints.
     """
     x, y, z, w = Rotation.from_matrix(R).as_quat()
     found, near = np.array([w, x, y, z]), _half_turns(model, b, q)

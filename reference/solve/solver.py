@@ -62,7 +62,10 @@ class InitialValueProblem:
 
     @cached_property
     def rows(self) -> RowChoice:
-        """Choice of independent constraint equations; raises SolveError if the description's is invalid."""
+        """Choice of independent constraint equations.
+
+        Raises SolveError if the choice in the description is invalid.
+        """
         return row_choice(self.model, self.initial_state)
 
     @cached_property
@@ -80,9 +83,7 @@ class InitialValueProblem:
 
     @cached_property
     def solvability(self) -> Solvability:
-        """Rank of the constraints, redundant equations and coordinate partition in the initial
-        state.
-        """
+        """Constraint rank, redundant equations and coordinate partition in the initial state."""
         rows, names = self.rows, self.model.constraints.names
         return Solvability(
             dependent=self.form.partition(self.model.constraints(self.initial_state).C).names,
@@ -117,7 +118,7 @@ def formulation(model: ReferenceModel, start: KinematicState, dependent: Sequenc
     Raises
     ------
     SolveError
-        If equations or coordinates that the description names are not a valid choice.
+        If the choice of equations or coordinates in the description is invalid.
     """
     return _formulation(model, start, row_choice(model, start), dependent)
 
@@ -135,16 +136,15 @@ def _formulation(
 
 
 def row_choice(model: ReferenceModel, start: KinematicState) -> RowChoice:
-    """Return the choice of independent equations at the nearest state that fulfils the position
-    constraints.
+    """Return the choice of independent equations.
+
+    The choice is made at the nearest state that fulfils the position constraints.
     """
     return choose_rows(model.mechanism, model.constraints, *_fulfilled(model, start))
 
 
 def _fulfilled(model: ReferenceModel, near: KinematicState) -> tuple[KinematicState, float]:
-    """Return the nearest state that fulfils the position constraints, and the error of its
-    coordinates.
-    """
+    """Return the nearest state that fulfils the position constraints, and its coordinate error."""
     nearest = Manifold(model, near).nearest(near)
     if nearest.fulfilled:
         return nearest.state, _MARGIN * nearest.uncertainty

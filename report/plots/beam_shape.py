@@ -15,8 +15,9 @@ def flexible_links(mechanism: Mechanism) -> list[str]:
 
 
 def beam_shape(mechanism: Mechanism, frames: Array, link: str) -> Array:
-    """Return the end positions of the rigid finite elements of a flexible link, shape (elements + 1, 3),
-    m.
+    """Return the end positions of the rigid finite elements of a flexible link, m.
+
+    The result has shape (elements + 1, 3).
 
     The positions are in the frame of the first element, whose x axis is the undeformed beam.
 
@@ -39,8 +40,9 @@ def beam_shape(mechanism: Mechanism, frames: Array, link: str) -> Array:
 
 
 def element_starts(mechanism: Mechanism, link: str) -> Array:
-    """Return the positions along the undeformed link at which its rigid finite elements begin, shape
-    (elements,), m.
+    """Return the positions along the undeformed link at which its rigid finite elements begin, m.
+
+    The result has shape (elements,).
     """
     own = [body for body in mechanism.bodies if body.link == link]
     return np.cumsum([0.0, *(float(np.asarray(body.offset)[0]) for body in own[1:])])

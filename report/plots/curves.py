@@ -32,7 +32,7 @@ class PlottedCurve:
     label, colour
         Entry of the legend, and colour for CSS.
     width, dashed
-        Width of the line, points, and whether the line is dashed.
+        Width of the line in points, and whether the line is dashed.
     time, values
         Times, s, and values in the unit of the title, shape (N,) each.
     """

@@ -49,8 +49,9 @@ def _columns(panels: int) -> int:
 
 
 def power(course: EnergyHistory, overlay: Overlay) -> Figure | None:
-    """Draw the power that each force element supplies to the mechanism, W; return None if there are no
-    force elements.
+    """Draw the power that each force element supplies to the mechanism, W, over time.
+
+    The result is None if there are no force elements.
     """
     panels = [Panel(name, "W", name) for name in course.power]
     return draw(panels, _columns(len(panels)), overlay.alone(course.time, course.power))

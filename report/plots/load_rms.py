@@ -21,12 +21,14 @@ class LoadRms:
 
 
 def load_rms(mechanism: Mechanism, run: Trajectory, settled: float) -> dict[str, LoadRms]:
-    """Return the root mean square of each joint's force over a run, for joints of one coordinate.
+    """Return the root mean square of each joint's force over a run.
+
+    Only joints with exactly one coordinate are included.
 
     Parameters
     ----------
     mechanism
-        Mechanism that made the run.
+        Mechanism of the run.
     run
         Run with joint reactions among its signals.
     settled

@@ -54,8 +54,8 @@ def _is_violated(overlay: Overlay, signal: str) -> bool:
 def _slow_slopes(axes: Axes, references: Sequence[RunCurves]) -> list[Line2D]:
     """Draw the predicted decay of each reference run's violations, and return the drawn lines.
 
-    The slope of a line is the slow characteristic root of the constraint stabilisation. The line is
-    above the decaying violations.
+    An exponential decay is a straight line, because the vertical axis is logarithmic. The decay rate is
+    the slow characteristic root of the constraint stabilisation. Lines are drawn above the violations.
     """
     slopes: dict[str, Line2D] = {}
     decays = [(curves, curves.stabilisation, curves.stabilisation.decay) for curves in references]

@@ -95,8 +95,9 @@ class Overlay:
         return Overlay(tuple(curves for curves in self.curves if is_drawn(curves)))
 
     def with_signals(self, signals: Callable[[RunCurves], Mapping[str, Array]]) -> Overlay:
-        """Return the overlaid runs with additional signals, which a function computes from each
-        run.
+        """Return the overlaid runs with additional signals.
+
+        A function computes the additional signals from each run.
         """
         return Overlay(tuple(curves.with_signals(signals(curves)) for curves in self.curves))
 

@@ -82,7 +82,10 @@ def _draw_in_space(axes: Axes3D, point: str, overlay: Overlay) -> None:
 
 
 def _within(axes: Axes3D, positions: Array) -> Array:
-    """Return positions with gaps outside of the axes' limits; matplotlib does not clip lines in space."""
+    """Return the positions with NaN in place of points outside of the axes' limits.
+
+    The gaps are necessary, because matplotlib does not clip lines in three-dimensional axes.
+    """
     low, high = np.transpose([axes.get_xlim(), axes.get_ylim(), axes.get_zlim()])
     inside = np.all((positions >= low) & (positions <= high), axis=1, keepdims=True)
     return np.where(inside, positions, np.nan)

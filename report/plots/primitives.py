@@ -1,7 +1,7 @@
 """Primitives of pictures in space: lines, symbols, polygons and arrows in the world frame.
 
 Stick figures and solids are lists of primitives, which one renderer draws. The player in a browser
-uses no primitives: it receives the shapes of the bodies and the motion of their frames.
+uses no primitives. It receives the shapes of the bodies and the motion of the body frames.
 """
 
 from __future__ import annotations

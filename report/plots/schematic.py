@@ -30,7 +30,7 @@ def schematic(mechanism: Mechanism, reference: Trajectory, marks: Sequence[Force
     mechanism
         Mechanism whose parameters have numerical values.
     reference
-        Run with all coordinates.
+        Run of the reference solver, with the values of all coordinates.
     marks
         Forces to draw; a force element between two points is drawn as a thin line.
     """

@@ -182,9 +182,9 @@ def label_places(axes: Axes3D, places: Mapping[str, Array]) -> None:
 
 
 def _numbers(axes: Axes3D) -> list[Text]:
-    """Return the tick labels along the axes at their drawn positions.
+    """Return the axis labels and the tick labels as they are drawn.
 
-    The method `get_ticklabels` is not used, because it would change the positions.
+    The method `get_ticklabels` is not used, because it would change the positions of the labels.
     """
     return [text for axis in _three(axes) for text in (axis.label, *(tick.label1 for tick in axis.majorTicks))]
 

@@ -58,10 +58,10 @@ def joint_differences(overlay: Overlay) -> Figure | None:
 
 
 def elastic_coordinates(overlay: Overlay) -> Figure | None:
-    """Draw the angles between rigid finite elements, rad, one row per element; return None if no link is
-    flexible.
+    """Draw the angles between rigid finite elements, rad, with one row per element.
 
-    For a beam of many elements, the figure shows a selection with the first and the last element.
+    The result is None if no link is flexible. For a beam of many elements, the figure shows only some
+    elements, among them the first and the last.
     """
     beams: dict[str, list[Coordinate]] = {}
     for coordinate in overlay.shared_coordinates("elastic"):
@@ -89,8 +89,9 @@ def base_motion(overlay: Overlay) -> Figure | None:
 
 
 def driving_efforts(overlay: Overlay) -> Figure | None:
-    """Draw the driving efforts that the constraints require, N·m or N, over time; return None without
-    constraints.
+    """Draw the driving efforts that the constraints require, N·m or N, over time.
+
+    The result is None without constraints.
     """
     efforts = {c.name: c.signal("effort").name for c in overlay.shared_coordinates("joint")}
     driven = [c for c in overlay.shared_coordinates("joint") if overlay.all_have(efforts[c.name])]
@@ -224,7 +225,8 @@ def stay_near(axes: Axes, trusted: Array, room: float = ROOM) -> None:
     trusted
         Values that have to be visible, in the unit of the axis; not constant.
     room
-        Largest margin of the axis beyond the trusted values on each side, as a fraction of their range.
+        Largest margin of the axis beyond the trusted values on each side. The unit is the range of the
+        trusted values.
     """
     low, high = float(np.nanmin(trusted)), float(np.nanmax(trusted))
     bottom, top = axes.get_ylim()

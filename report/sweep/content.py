@@ -23,7 +23,7 @@ class Effects:
     keys
         Keys that vary.
     measures, spread
-        Sensitivity measures by name, with one value per key, and confidence intervals of these values.
+        Sensitivity measures by name, with one value for each key. Confidence intervals of these values.
     used
         Number of runs that the method used.
     """
@@ -51,7 +51,8 @@ class ExtremeRuns:
     side
         `smallest` or `largest`.
     runs
-        Function of an objective's name and a maximum count, which returns the indices of these runs.
+        Function that returns the indices of the runs. The arguments are the name of an objective and
+        the maximum number of runs.
     """
 
     word: str
@@ -64,7 +65,7 @@ class ExtremeRuns:
         return self.word != self.side
 
     def title(self, objective: str) -> str:
-        """Return a phrase for these runs, such as `Worst runs: smallest margin`."""
+        """Return a phrase for the group of runs, such as `Worst runs: smallest margin`."""
         if self.has_goal:
             return f"{self.word.capitalize()} runs: {self.side} {objective}"
         return f"Runs with the {self.side} {objective}"

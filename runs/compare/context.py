@@ -35,8 +35,8 @@ class RunReport:
     runs
         Runs of the other solvers, in the order of presentation.
     comparisons
-        Comparison of each run with the reference run. The reference run itself and runs that ended early are
-        included.
+        Comparison of each run with the reference run. The reference run itself and runs that ended
+        early are included.
     tolerance
         Admissible relative error. A comparison may have its own, larger tolerance.
     consistent
@@ -56,7 +56,7 @@ class RunReport:
     notes
         Notes on the verdict.
     plausible
-        Remarks on unusual values, which do not affect `ok`.
+        Remarks on unusual values. These remarks do not affect `ok`.
     loaded
         Run of the reference solver with all joint reactions, or None.
     doubts
@@ -120,8 +120,9 @@ class RunReport:
 
     @property
     def ok(self) -> bool:
-        """Whether the verdict is positive: consistent constraints, agreeing runs, fulfilled
-        constraints.
+        """Whether the verdict is positive.
+
+        A positive verdict requires consistent constraints, agreeing runs and fulfilled constraints.
         """
         return all(finding.ok for finding in self.findings.values())
 
@@ -135,7 +136,10 @@ class RunReport:
 
     @property
     def remarks(self) -> list[tuple[str, str]]:
-        """Remarks on single runs, each with the name of the run, and on all runs, with an empty name."""
+        """Remarks, each with the name of a run.
+
+        The name is empty if a remark concerns all runs.
+        """
         return [(c.name, c.note) for c in self.comparisons if c.note] + [("", note) for note in self.notes]
 
     @property

@@ -1,5 +1,6 @@
-"""Decay of constraint violations: characteristic roots of Baumgarte stabilisation, and fitted decay
-rates.
+"""Decay of constraint violations: characteristic roots, and fitted decay rates.
+
+The characteristic roots are those of Baumgarte stabilisation.
 """
 
 from __future__ import annotations
@@ -81,9 +82,9 @@ def free_decay(time: Array, alpha: float, beta: float) -> tuple[Array, Array]:
 def straight_part(time: Array, values: Array, begin: float) -> Decay | None:
     """Fit an exponential decay to the longest possible initial part of a signal, or return None.
 
-    A straight line is fitted to the logarithm by least squares. The fit is accepted if the
-    root-mean-square deviation is at most 0.003, and the values fall to less than half over at least
-    five samples.
+    A straight line is fitted to the logarithm by least squares. The fit must meet two conditions. The
+    root-mean-square deviation is at most 0.003. The values fall to less than half over at least five
+    samples.
 
     Parameters
     ----------

@@ -101,9 +101,7 @@ def agreement(comparisons: Sequence[Comparison], full: float, unconfirmed: str =
 
 
 def _lost(comparisons: Sequence[Comparison]) -> str:
-    """Return a sentence about runs that are compared with the reference only up to the first
-    singular configuration.
-    """
+    """Return a sentence about the runs that are compared only up to a singular configuration."""
     names = [c.name for c in comparisons if c.singular_from is not None]
     begin = min(c.singular_from for c in comparisons if c.singular_from is not None)
     return (
@@ -173,7 +171,7 @@ def _known(model: System) -> set[str]:
 
 
 def _left_out(model: System, found: Residuals) -> Iterator[str]:
-    """Yield a sentence for each constraint that was omitted as redundant, but that the run violates."""
+    """Yield a sentence for each omitted redundant constraint that the run violates."""
     limit, decayed = model.chain.simulation.violation, _decayed(model, found)
     for i in _redundant(model, found.names):
         lacking = {
@@ -191,8 +189,9 @@ def _left_out(model: System, found: Residuals) -> Iterator[str]:
 
 
 def _opened(model: System, found: Residuals, run: Trajectory) -> Iterator[str]:
-    """Yield a sentence if a run violates the constraints beyond the limit, separately for positions
-    and velocities.
+    """Yield a sentence if the constraint violation of a run exceeds its limit.
+
+    Violations of positions and of velocities have separate limits and sentences.
     """
     limit = model.chain.simulation.violation
     levels = [("violation_position", 0, limit, ""), ("violation_velocity", 1, limit * _rate(model), " per s")]
@@ -245,7 +244,8 @@ def _largest(values: Array) -> float:
 def _rate(model: System) -> float:
     """Return the ratio of the admissible velocity violation to the admissible position violation, 1/s.
 
-    The ratio is the sum of 1/s and the parameters of the constraint stabilisation: 2α + β or κ.
+    The ratio is 1/s plus a rate of the constraint stabilisation. This rate is κ for the formulation
+    `gpme_reduced`, and 2α + β for all other formulations.
     """
     chain = model.chain.constraints
     return 1.0 + (chain.kappa if chain.formulation == "gpme_reduced" else 2 * chain.alpha + chain.beta)

@@ -18,8 +18,9 @@ _OF_RUN = (
 
 
 def write_result(out: Path, report: RunReport) -> Path:
-    """Write `result.json` to the folder and return its path; numbers that are not finite become
-    null.
+    """Write `result.json` to the folder and return its path.
+
+    Numbers that are not finite are written as null.
     """
     path = out / "result.json"
     write_atomically(path, strict_json(result(report)))
@@ -27,8 +28,9 @@ def write_result(out: Path, report: RunReport) -> Path:
 
 
 def withdraw_verdict(out: Path) -> None:
-    """Delete the verdict of an earlier run from the folder, so that a failing run leaves no
-    outdated verdict.
+    """Delete the verdict of an earlier run from the folder.
+
+    If the new run fails, no outdated verdict remains.
     """
     for name in ("result.json", "report.html"):
         (out / name).unlink(missing_ok=True)

@@ -30,10 +30,10 @@ def scales(
     - the minimum scale `least` of the signal,
     - a ten-millionth of the signal's largest absolute value.
 
-    Errors of a constant signal are therefore not divided by a range of zero. An unknown natural
-    magnitude is replaced by the largest absolute value of a velocity, acceleration or force. For all
-    other signals, it is replaced by the range, or by a hundredth of the largest absolute value if that
-    is greater. If all bounds are zero, the scale is 1. The signals of constraint violations get no
+    Errors of a constant signal are therefore not divided by a range of zero. The natural magnitude of a
+    signal can be unknown. A velocity, acceleration or force then has its own largest absolute value as
+    natural magnitude. Every other signal has its range, or a hundredth of its largest absolute value if
+    that is greater. If all bounds are zero, the scale is 1. The signals of constraint violations get no
     scale.
     """
     known = {entry.signal: entry for entry in natural if entry.signal}

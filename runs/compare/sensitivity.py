@@ -54,7 +54,10 @@ class Sensitivity:
         return float(self.time[max(int(beyond[0]) - 1, 0)]) if len(beyond) else None
 
     def explains(self, time: Array, error: Array, tolerance: float) -> bool:
-        """Whether a correct run may have the given errors at the given times, s, shape (N,) each."""
+        """Whether a correct run may have the given errors at the given times.
+
+        Errors and times, s, have shape (N,) each.
+        """
         allowed = self.allowed[np.clip(np.searchsorted(self.time, time, side="right") - 1, 0, None)]
         within = (error <= np.maximum(allowed, tolerance)) | (allowed >= _UNRELATED)
         return bool(np.all(within & np.isfinite(error)))
@@ -94,8 +97,8 @@ def judged(
 ) -> Comparison:
     """Compare a disagreeing run over the time span in which the motion is predictable.
 
-    The tolerance applies as long as every correct run must meet it. Later errors are admissible if they
-    are no larger than the differences between the repeated reference runs explain.
+    The tolerance applies until the motion becomes sensitive. The limit for later errors follows from
+    the differences between the repeated reference runs.
     """
     begin, covered = known.begin(comparison.tolerance), covers(comparison.horizon, float(reference.time[-1]))
     if begin is None or not covered:

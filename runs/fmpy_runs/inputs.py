@@ -1,5 +1,6 @@
-"""FMU inputs over time from a file or arrays, with the same values for the reference solver and all
-FMUs.
+"""FMU inputs over time from a file or arrays.
+
+The reference solver and all FMUs receive the same values.
 """
 
 from __future__ import annotations
@@ -166,7 +167,8 @@ def _with_jumps(time: Array, least: float) -> tuple[NDArray[np.intp], NDArray[np
     Returns
     -------
     rows, instants : ndarray of int
-        Indices of the rows whose values remain, and indices of the rows whose times are used for them.
+        Indices of the rows whose values remain, and indices of the rows that provide the times of these
+        values.
     """
     kept: list[tuple[int, int]] = []
     first = 0

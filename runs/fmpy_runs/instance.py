@@ -151,8 +151,9 @@ class Instance:
         self._event()
 
     def _settle(self) -> None:
-        """Evaluate the switching conditions at the current states, because an FMU freezes them
-        between events.
+        """Evaluate the switching conditions at the current states.
+
+        An FMU freezes the switching conditions between events.
         """
         if self._conditional:
             self._fmu.enterEventMode()

@@ -27,8 +27,9 @@ def read_fmu(fmu: Path) -> Any:
 
 
 def check_variables(names: Iterable[str], description: Any) -> None:
-    """Raise UnknownNameError for a name that is no variable of an FMU; elements of arrays are named
-    `name[1]`.
+    """Raise UnknownNameError for a name that no variable of an FMU has.
+
+    Elements of arrays have names such as `name[1]`.
     """
     known = {variable.name for variable in description.modelVariables}
     for name in names:

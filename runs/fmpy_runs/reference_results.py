@@ -59,8 +59,9 @@ def write_reference_results(
 
 
 def important(model: System) -> list[str]:
-    """Return the names of at most ten variables that show the motion: joints first, then points,
-    then other coordinates.
+    """Return the names of at most ten variables that show the motion.
+
+    Joint coordinates come first, then points, then all other coordinates.
     """
     coordinates = model.mechanism.coordinates
     joints = [c.symbol for c in coordinates if c.role == "joint"]

@@ -111,8 +111,9 @@ def _recorded(fmu: Path, description: Any, run: FmuRun, counters: Sequence[str],
 
 
 def _with_steps(recorded: Callable[[int], Any], substeps: int) -> Any:
-    """Simulate with the given number of substeps per output step, or with more if FMPy's solver
-    requires them.
+    """Simulate with the given number of substeps per output step.
+
+    If FMPy's solver requires more steps, the simulation is repeated with more substeps.
     """
     try:
         return recorded(substeps)

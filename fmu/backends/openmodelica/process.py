@@ -71,11 +71,11 @@ class Child:
         return self._process.poll()
 
     def text(self) -> str:
-        """Return the standard output so far."""
+        """Return the text that the command has written to standard output so far."""
         return self.output.read_text("utf-8", "replace")
 
     def lines(self) -> list[str]:
-        """Return the complete lines of standard output so far."""
+        """Return the complete lines that the command has written to standard output so far."""
         return self.text().split("\n")[:-1]
 
     def tell(self, line: str) -> None:
@@ -85,7 +85,10 @@ class Child:
             self._process.stdin.write(f"{line}\n".encode())
 
     def complaints(self) -> str:
-        """Return the standard error so far, without leading and trailing spaces."""
+        """Return the text that the command has written to standard error so far.
+
+        Leading and trailing white space is removed.
+        """
         return self._errors.read_text("utf-8", "replace").strip()
 
     def wait(self, deadline: Deadline, what: str) -> int:

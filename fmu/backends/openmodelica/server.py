@@ -30,7 +30,8 @@ class SessionRefused(Exception):
 class Server(Protocol):
     """Interface of a running omc to which OMPython can connect.
 
-    If omc cannot be started, the constructor terminates omc and raises SessionRefused.
+    If omc does not become ready for a connection, the constructor terminates omc and raises
+    SessionRefused.
     """
 
     options: dict[str, Any]  # keyword arguments of OMPython's session class

@@ -1,8 +1,8 @@
 """Symbolic recursion over the bodies for poses, velocities and bias accelerations, in world axes.
 
-The reference point of each body is the origin of its own frame. Positions are relative to the first
-moving body of each tree, so that they lose no digits if the mechanism is far from the world origin.
-Gravity is represented by an upward acceleration of the ground.
+The reference point of each body is the origin of its own frame. Positions are relative to the
+origin of the first moving body of each tree. They therefore lose no digits if the mechanism is far
+from the world origin. Gravity is represented by an upward acceleration of the ground.
 """
 
 from __future__ import annotations
@@ -135,9 +135,7 @@ class SymbolicKinematics:
         return motion.dv + gravity + ir.cross(motion.dw, lever) + centripetal
 
     def arm(self, origin: int, body: int) -> Expr:
-        """Return the vector from the origin of one body to the origin of another, shape (3,), m,
-        world axes.
-        """
+        """Return the vector from the origin of one body to that of another, shape (3,), m, world axes."""
         if origin == body:
             return _NOWHERE
         if body != GROUND and self.mechanism.bodies[body].parent == origin:
@@ -349,7 +347,7 @@ def _joint_axes(program: EquationSystem, body: SymbolicBody, parent: BodyMotion)
 def _shifted(
     program: EquationSystem, name: str, motion: BodyMotion, start: Expr, step: Expr, slide: Expr
 ) -> BodyMotion:
-    """Return the motion of the point of a body that is at the position `start + step` from its origin, m.
+    """Return the motion of a frame after a translation of its origin by the vector `start + step`, m.
 
     The argument `slide` is the time derivative of `step` in the moving axes, m/s. All three vectors
     have the shape (3,).
@@ -403,8 +401,9 @@ def _turned(
 
 
 def rotation(axis: tuple[float, float, float], angle: Expr) -> Expr:
-    """Return the matrix of a rotation about a constant unit axis, shape (3, 3) (Rodrigues'
-    formula).
+    """Return the matrix of a rotation about a constant unit axis, shape (3, 3).
+
+    The matrix follows from Rodrigues' formula.
     """
     c, s = ir.call("cos", angle), ir.call("sin", angle)
     outer, skew = np.outer(axis, axis), np.cross(np.eye(3), axis)

@@ -84,8 +84,9 @@ class _Frame:
     dw: Expr
 
     def axis(self, i: int) -> tuple[Expr, Expr, Expr]:
-        """Return axis i of the frame, its time derivative and its second derivative for q̈ = 0,
-        shape (3,) each.
+        """Return axis i of the frame and its first and second time derivatives, shape (3,) each.
+
+        The second derivative is the value for q̈ = 0.
         """
         axis = self.R[:, i]
         rate = ir.cross(self.w, axis)

@@ -169,7 +169,7 @@ class Lowering:
     def _check_ends(self, name: str, argument: Expr) -> None:
         """Add a check that the argument of a table stays within the range of the table.
 
-        Only tables whose description sets `free` for the ends are checked.
+        Only tables with `ends = "free"` in the description are checked.
         """
         table = self.tables[name]
         if table.ends == "free":

@@ -18,9 +18,7 @@ _AXES = "xyz"
 
 
 class Points:
-    """Map from names in expressions (`E.x`, `E.R13`, `column.angle_dot`) to expressions over the
-    program's symbols.
-    """
+    """Map from names such as `E.x`, `E.R13` or `column.angle_dot` to expressions over program symbols."""
 
     def __init__(
         self, program: EquationSystem, mechanism: SymbolicMechanism, kinematics: SymbolicKinematics

@@ -2,10 +2,10 @@
 
 Between two waypoints the target axes R_d rotate about one axis. The rotation angle is the total
 angle of this leg times the progress of the leg. The angular velocity w_d of the target is a
-function of time. Let Q = R_dᵀ R, where R contains the axes of the point, and let (q0, q) be the
-quaternion of Q with q0 > 0. The constraint equations are φ = 2 q = 0. Small values of φ are error
-angles about the target axes. The rate is φ̇ = q0 Ω + Ω×φ/2 with Ω = R_dᵀ(w − w_d), where w is the
-angular velocity of the point's frame. The Jacobian is regular for errors below half a turn.
+function of time. Let R contain the axes of the point, and let Q = R_dᵀ R. The quaternion of Q is
+(q0, q) with q0 > 0. The constraint equations are φ = 2 q = 0. Small values of φ are error angles
+about the target axes. The rate is φ̇ = q0 Ω + Ω×φ/2 with Ω = R_dᵀ(w − w_d). Here, w is the angular
+velocity of the point's frame. The Jacobian is regular for errors below half a turn.
 """
 
 from __future__ import annotations
@@ -73,8 +73,9 @@ class _Turn:
 def derive(
     program: EquationSystem, kinematics: SymbolicKinematics, name: str, path: Path, lower: Lowering
 ) -> OrientationEquations:
-    """Define the orientation constraints of a path; `name` is the name of the programmed
-    constraint.
+    """Define the orientation constraints of a path.
+
+    The argument `name` is the name of the programmed constraint.
     """
     define = program.define
     target, frame = _target(program, name, path, lower), kinematics.mechanism.frames[path.point]
@@ -182,9 +183,7 @@ def _rotation(axis: Expr, angle: Expr) -> Expr:
 
 
 def _turns(program: EquationSystem, name: str, path: Path, lower: Lowering) -> tuple[Expr, list[_Turn]]:
-    """Return the first target orientation in the world frame, shape (3, 3), and the rotation of
-    each leg.
-    """
+    """Return the first target orientation, shape (3, 3), world frame, and the rotation of each leg."""
     assert path.orientations is not None
     frames = [Frame(rpy=rpy) for rpy in path.orientations]
     axes = [_axes(program, f"{name}_axes_{k}", frame, lower) for k, frame in enumerate(frames)]

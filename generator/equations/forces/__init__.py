@@ -1,3 +1,1 @@
-"""Generalised forces of all force elements: supports, springs, contacts, applied forces and
-friction.
-"""
+"""Generalised forces of force elements, such as springs, contacts, applied forces and friction."""

@@ -36,8 +36,9 @@ def derive(
 ) -> tuple[Expr, dict[int, Wrench], list[Output], list[Callable[[], Expr]]]:
     """Define the generalised forces Q, shape (n,), N or N·m, without friction.
 
-    The results are the symbol of Q, the wrenches on subtrees (see `on_subtrees`), the outputs of force
-    elements, and one function per spring that returns the energy of the spring, J.
+    The first two results are the symbol of Q and the wrenches on subtrees (see `on_subtrees`). The
+    outputs of force elements follow. The last result contains one function per spring, which returns
+    the energy of the spring, J.
     """
     mechanism, forces = kinematics.mechanism, Forces(program, kinematics, points, lower, followed)
     program.gatherings.members(LINES, [line.name for line in mechanism.lines])

@@ -1,3 +1,1 @@
-"""Solution of the constrained equations of motion: accelerations, multipliers, joint reactions and
-projections.
-"""
+"""Solution of the constrained equations of motion, joint reactions, and projections onto constraints."""

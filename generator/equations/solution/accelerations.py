@@ -25,8 +25,8 @@ class Answers:
     """Accelerations X, contact multipliers Lambda and drive efforts, split by friction effort.
 
     With f friction efforts, each array has 1 + f columns. The first column is the solution without
-    friction. Column 1 + i is the change per unit of friction effort i that acts in the direction of
-    motion.
+    friction. Column 1 + i is the change due to a unit effort on the coordinate with friction effort i.
+    The unit effort acts in the positive direction.
     """
 
     X: Expr

@@ -18,9 +18,7 @@ _Pair = tuple[Expr, Expr]
 
 
 def by_recursion(program: EquationSystem, item: Definition, inertial: InertiaForces, tree: Tree) -> None:
-    """Add the definition of generalised inertia forces to the program, computed by recursion over
-    the bodies of a tree.
-    """
+    """Add generalised inertia forces to the program, computed by recursion over the bodies of a tree."""
     program.section(item.origin.kind, item.origin.name, item.origin.element)
     x, name = inertial.x, item.name
     own = [_own(link) for link in tree.links] if x is None else _per_acceleration(program, tree, x, name)
@@ -95,9 +93,7 @@ def _accelerations(program: EquationSystem, tree: Tree, x: Expr, name: str) -> l
 
 
 def _sums(program: EquationSystem, tree: Tree, own: list[_Pair], name: str) -> list[_Pair]:
-    """Return the sum of the inertia wrenches over the subtree of each body, about the body's
-    origin.
-    """
+    """Return the inertia wrench of the subtree of each body, about the body's origin."""
     found = list(own)
     for b, link in reversed(list(enumerate(tree.links))):
         text = f"of the subtree of {link.name}"

@@ -68,9 +68,7 @@ class JointLoads:
         self._accelerations: dict[int, tuple[Expr, Expr]] = {GROUND: (ir.zeros(3), ir.zeros(3))}
 
     def __call__(self, body: int) -> AffineLoad:
-        """Return the reaction of the joint that carries a body, without the effect of
-        accelerations.
-        """
+        """Return the reaction of a body's joint, without the effect of accelerations."""
         if body not in self._known:
             self._known[body] = self._define(body)
         return self._known[body]

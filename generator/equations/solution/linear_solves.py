@@ -1,8 +1,8 @@
 """Formulations of the constrained equations of motion that need only linear solves.
 
 The generalised programmed motion equations (GPME; Jarzębowska et al. 2023, equation (26)) contain
-no multipliers. Their elimination needs a fixed choice of dependent coordinates. Lagrange's
-equations have the multipliers as additional unknowns (Krasinskiy 2023, equation (4)).
+no multipliers. The elimination of the multipliers needs a fixed choice of dependent coordinates.
+Lagrange's equations have the multipliers as additional unknowns (Krasinskiy 2023, equation (4)).
 """
 
 from __future__ import annotations

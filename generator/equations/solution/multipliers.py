@@ -30,7 +30,7 @@ def contact_multipliers(
     The argument Lambda contains the multipliers of the independent constraints `rows`. The multipliers
     of redundant constraints are zero. With the option `minimum_norm`, redundant and independent
     constraints share the reactions such that the norm of all multipliers is smallest. Lambda is None if
-    no constraint is independent, as for a shaft in two bearings whose coordinates satisfy all
+    no constraint is independent. An example is a shaft in two bearings, whose coordinates satisfy all
     constraints identically.
     """
     if Lambda is None:
@@ -132,7 +132,7 @@ def _exerted(
     """Return the vector [Λ; τ] whose generalised forces [Cᵀ B] [Λ; τ] equal the given forces.
 
     If there are fewer than n unknowns, the equations are consistent but overdetermined. The
-    least-squares method then solves s + [Cᵀ B] [Λ; τ] = forces together with [Cᵀ B]ᵀ s = 0, where s is
+    least-squares method then solves s + [Cᵀ B] [Λ; τ] = forces together with [Cᵀ B]ᵀ s = 0. Here, s is
     the residual.
     """
     n, actuated, r = mechanism.n, mechanism.actuated or (), len(rows)

@@ -26,7 +26,7 @@ class OpenEquations:
     Attributes
     ----------
     program : EquationSystem
-        Definitions of all quantities; `close` completes this program, once.
+        Definitions of all quantities. The function `close` can complete this program only once.
     mechanism : SymbolicMechanism
         Bodies, force elements and tasks as expressions of the program's parameters.
     bodies, inertia : SymbolicKinematics, Dynamics

@@ -299,8 +299,9 @@ class _Sums:
     # ---- joint reactions ----
 
     def transmitted(self, load: Transmitted) -> Expr:
-        """Return the moment or force that a joint transmits, including the effect of the
-        accelerations.
+        """Return the moment or force that a joint transmits.
+
+        The effect of the accelerations is included.
         """
         wrench, b = self._acceleration_wrench(load.link, load.x), load.link
         if load.part == 1:
@@ -309,9 +310,7 @@ class _Sums:
         return load.rest + (wrench[_ANGULAR] - ir.cross(p, wrench[_LINEAR]))
 
     def _acceleration_wrench(self, b: int, x: Expr) -> Expr:
-        """Return the inertia wrench of a subtree due to the accelerations, about the subtree's
-        reference point.
-        """
+        """Return a subtree's inertia wrench due to accelerations, about the subtree's reference point."""
         if b not in self._accelerations:
             self._accelerations[b] = self._define_acceleration_wrench(b, x)
         return self._accelerations[b]
@@ -435,8 +434,9 @@ def _in_world_axes(R: Expr, six: Expr) -> Expr:
 
 
 def _of_point(m: Expr, r: Expr) -> Expr:
-    """Return the inertia of a point mass at the position r about the origin, shape (6,) (parallel
-    axis theorem).
+    """Return the inertia of a point mass at the position r about the origin, shape (6,).
+
+    The inertia follows from the parallel axis theorem.
     """
     x, y, z = r
     six = ir.array([y * y + z * z, x * x + z * z, x * x + y * y, -(x * y), -(x * z), -(y * z)])

@@ -105,8 +105,8 @@ def active_system(
 def forces(program: EquationSystem, dynamics: Dynamics, Q: Expr, units: Sequence[int]) -> tuple[Expr, Expr]:
     """Define the applied minus inertia forces Q − h, shape (n,).
 
-    The second result has additional columns: one column for a unit effort on each of the coordinates
-    `units`, shape (n, 1 + len(units)).
+    The second result, shape (n, 1 + len(units)), has one more column for each of the coordinates
+    `units`. This column is a unit effort on the coordinate.
     """
     program.section("accelerations")
     f = program.define("f", Q - dynamics.h, None, "applied minus inertia forces; N or N.m")

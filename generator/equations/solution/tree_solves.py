@@ -1,5 +1,6 @@
-"""Accelerations by recursion over the bodies, used if this needs fewer operations than a dense mass
-matrix.
+"""Accelerations by recursion over the bodies.
+
+The recursion is used if it needs fewer operations than a dense mass matrix.
 """
 
 from __future__ import annotations
@@ -103,7 +104,7 @@ def _operations(system: AccelerationSolve) -> tuple[int, int]:
 
 
 def words(program: EquationSystem, way: Way) -> str:
-    """Return a phrase for the solution method of the equations of motion and its operation count.
+    """Return a phrase that names the solution method of the equations of motion and counts its operations.
 
     If no linear system has to be solved, the phrase is empty.
     """

@@ -57,12 +57,12 @@ class ArrayDeclaration:
 
     @property
     def is_constant(self) -> bool:
-        """Whether the declared quantity is a constant, whose value consists of numbers alone."""
+        """Whether the declared quantity is a constant, that is, its value contains only numbers."""
         return bool(self.positions) or (self.value is not None and not self.value.symbols)
 
     @property
     def is_variable(self) -> bool:
-        """Whether the declared quantity is a variable, whose value follows from equations."""
+        """Whether the declared quantity is a variable, that is, its value follows from equations."""
         return self.value is None and not self.positions
 
 
@@ -96,8 +96,8 @@ class Arrangement:
     statements
         Equations.
     spaces
-        Mapping from the name of an array to one text per axis: the name of the set of coordinates,
-        bodies or other members that the axis enumerates, or "".
+        Mapping from the name of an array to one text per axis. The text is the name of the set that the
+        axis enumerates, such as `bodies`. It is empty if the axis enumerates no set.
     values
         Mapping from the name of an array to its elements as expressions of the original program.
     """
@@ -170,8 +170,8 @@ class _Gathering:
     def _reserve(self, array: GatheredArray) -> None:
         """Reserve the name of an array and the positions of its elements.
 
-        Nothing is reserved if a member of the index set lacks the quantity, because no array is then
-        formed.
+        An array is formed only if all members of the index set have the quantity. Otherwise nothing is
+        reserved.
         """
         labels = self._program.gatherings.sets[array.over]
         elements = [array.elements.get(label) for label in labels]
@@ -327,7 +327,7 @@ class _Gathering:
     def _add_referenced(
         self, waiting: dict[str, tuple[GatheredArray, str, list[Expr]]], renamed: EquationSystem
     ) -> None:
-        """Add the arrays that equations, derived parameters, or expressions outside the program's items use.
+        """Add the arrays used in equations, in derived parameters, or outside the program's items.
 
         Arrays are also added if only another added array uses them.
         """

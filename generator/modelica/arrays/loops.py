@@ -32,8 +32,7 @@ class Hole:
     value
         Index counted from 1, name of the symbol, or array of numbers.
     space
-        Name of the set of coordinates, bodies or other members to which an index refers; "" for other
-        indices.
+        Name of the set to which an index refers, such as `bodies`; empty for other indices.
     shape
         Shape of a symbol or constant.
     """
@@ -231,8 +230,8 @@ class _Roller:
     def _loops(self, alike: list[tuple[int, Equation, list[Hole]]]) -> list[tuple[int, Equation]]:
         """Replace equations of the same form by loops.
 
-        Each item of the result is a loop, or an equation that belongs to no loop, with the position of its
-        first equation.
+        Each item of the result consists of a position and a loop or single equation. A loop has the
+        position of its first equation.
         """
         leading = self._leading(alike)
         if leading is None:

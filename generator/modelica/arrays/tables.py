@@ -49,8 +49,8 @@ class Tables:
     Attributes
     ----------
     spaces
-        Mapping from the name of an array to one text per axis: the name of the set whose members the
-        axis enumerates.
+        Mapping from the name of an array to one text per axis. The text is the name of the set whose
+        members the axis enumerates.
     known
         All available tables of array positions.
     constants
