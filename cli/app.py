@@ -79,7 +79,7 @@ def _options(
         raise typer.Exit
 
 
-# Error numbers of exhausted resources, which have nothing to do with the paths in the input.
+# Error numbers of the computer's limits, such as a full disk; paths in the input are not the cause.
 _RESOURCES = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO}
 _RESOURCES |= {errno.EMFILE, errno.ENFILE, errno.ENOMEM}
 
@@ -277,7 +277,7 @@ def view(source: DescribedVariant, options: ViewOptions) -> None:
 
     def say(text: str) -> None:
         screen.print(text, markup=False, soft_wrap=True)
-        sys.stdout.flush()  # Flush, because a script that starts the preview reads the address from a pipe.
+        sys.stdout.flush()  # A script may read the address through a pipe, which is buffered.
 
     preview(source.file, source.case, options.port, options.browser, say)
 

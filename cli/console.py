@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 COLOURS = {"green": "green", "amber": "yellow", "red": "red"}
 
 errors = Console(stderr=True, soft_wrap=True, highlight=False)
-# A pipe has no width; 200 columns keep tables complete.
+# If the output is a pipe, 200 columns are enough for complete tables.
 screen = Console(highlight=False, width=None if sys.stdout.isatty() else 200)
 
 

@@ -40,7 +40,7 @@ def import_urdf(options: ImportOptions, answer: Printed) -> None:
     path = options.out or _new(Path(f"{found.name}.toml"))
     write_atomically(path, found.text)
     _say(path, found.notes, answer.as_json)
-    _ = found.valid  # If the description is invalid, raise its error only after writing the file.
+    _ = found.valid  # an invalid description raises its error here, after the file is written
 
 
 @command(export_app, "urdf")

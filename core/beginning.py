@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 
 BEGUN = time.time()  # s since 1970
-_SETTING = BEGUN - time.monotonic()  # Difference between the wall clock and the monotonic clock, s.
-_MOST = 1.0  # Corrections of the clock up to this, s, do not affect the comparison of file times.
+_SETTING = BEGUN - time.monotonic()  # Wall clock minus monotonic clock at the import, s.
+_MOST = 1.0  # A clock that is set back by less than this, s, does not affect the comparison of file times.
 
 
 def is_set_back() -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import zipfile
 from pathlib import Path
 
-# Member file that identifies the kind of an archive, the kind, and commands that accept it.
+# For each kind of archive: a file inside it that identifies the kind, and text about the kind.
 _ARCHIVES = {
     "modelDescription.xml": "an FMU, which the commands compare and animate --result take",
     "SystemStructure.ssd": "an SSP archive, which the command cosim takes",

@@ -15,7 +15,7 @@ from pathlib import Path
 from .errors import DescriptionError
 from .files import write_atomically
 
-FOLDER, LIMIT = "GPMELICA_CACHE", "GPMELICA_CACHE_LIMIT"  # Environment variables: folder, limit, MB.
+FOLDER, LIMIT = "GPMELICA_CACHE", "GPMELICA_CACHE_LIMIT"  # environment variables: cache folder, cache limit in MB
 _MOST = 1000.0  # Default limit of the total size, MB.
 _LEFT = 0.8  # If the total size exceeds the limit, results are removed down to this fraction of the limit.
 _MAGIC = b"gpmelica result 1\n"
@@ -101,7 +101,7 @@ class Store:
     def _entries(self) -> list[Path]:
         try:
             return list(self.folder.glob("[0-9a-f][0-9a-f]/*")) if self.folder.is_dir() else []
-        except OSError:  # Examples: missing permission; another process has just removed the folder.
+        except OSError:  # for example, permission is missing, or the folder has just been removed
             return []
 
     def _path(self, key: str) -> Path:

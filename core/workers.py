@@ -94,7 +94,7 @@ def worker_processes(
                 worker.terminate()
             for worker in workers:
                 worker.join()
-            # Without this, the executor would wait forever for a killed worker that left an incomplete answer.
+            # Without this call, the executor waits forever if a worker was killed while it sent an answer.
             answers._writer.close()
             raise
         pool.shutdown()

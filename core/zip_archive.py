@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from .errors import GpmelicaError
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # earliest date in a zip archive
-_UNIX = 3  # operating system in the archive: Unix, so that file permissions have their Unix meaning
+_UNIX = 3  # code for Unix, so that programs interpret the file permissions in the archive as Unix permissions
 
 
 def pack(entries: Mapping[str, str | bytes]) -> bytes:

@@ -15,10 +15,10 @@ from .network import Network
 from .participant import PortSignal
 from .ports import rounding_sizes
 
-_SMALL = 1e-3  # lower bound of a signal's range, relative to the largest range among signals of the same unit
-_ROUNDING = 1e-6  # lower bound of the range of a signal without unit, relative to the largest such range
-_SAME_EVENT = 0.25  # largest time difference of the same event in two runs, relative to the time between events
-_ORDERS = (0.02, 12.0)  # smallest and largest observed order of convergence that is accepted
+_SMALL = 1e-3  # a signal's range is at least this fraction of the largest range among signals of the same unit
+_ROUNDING = 1e-6  # a signal without unit has at least this fraction of the largest range of such signals
+_SAME_EVENT = 0.25  # two events match if their times differ by at most this fraction of the time between events
+_ORDERS = (0.02, 12.0)  # limits of the observed order of convergence; beyond them, there is no result
 
 
 def difference(network: Network, rows: Sequence[int], run: Record, fine: Record, grid: Array) -> tuple[float, str]:

@@ -13,11 +13,11 @@ import numpy as np
 
 from ..core.trajectory import Array
 
-# Row k contains the coefficients of 1, s, s² and s³ of the cubic whose datum k is 1 and whose other data are 0.
-# The data are value and slope at s = 0, then value and slope at s = 1; slopes are multiplied by the step length.
+# Row k contains the coefficients of 1, s, s², s³ of the cubic for which datum k is 1 and the other data are 0.
+# The four data are value and slope at s = 0, and value and slope at s = 1, with slopes times the step length.
 _HERMITE = np.array([[1.0, 0, -3, 2], [0, 1, -2, 1], [0, 0, 3, -2], [0, 0, -1, 1]])
-# Row k contains the coefficients of s, s² and s³ of the cubic whose datum k is 1 and whose other data are 0.
-# The data are the change over the step, the final slope times step length, and the mean minus the initial value.
+# Row k contains the coefficients of s, s², s³ of the cubic for which datum k is 1 and the other data are 0.
+# The three data are change over the step, final slope times step length, and mean minus initial value.
 _MEAN_CUBIC = np.linalg.inv(np.array([[1.0, 1, 1], [1, 2, 3], [1 / 2, 1 / 3, 1 / 4]])).T
 _END, _RISE = np.ones(4), np.arange(4.0)
 _MEAN = 1.0 / np.arange(1, 5)

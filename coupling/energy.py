@@ -19,8 +19,8 @@ from .master import Record
 from .network import Network
 from .ports import Bond, bonds
 
-_REST = 1e-9  # largest energy that is a rounding error, relative to the product of largest force and position
-_LEAST = 1e-3  # lower bound of the energy that divides a residual, relative to the largest connection energy
+_REST = 1e-9  # energies below this fraction of largest force times largest position are rounding errors
+_LEAST = 1e-3  # an energy residual is divided by at least this fraction of the largest connection energy
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def residuals(network: Network, record: Record) -> list[EnergyResidual]:
     for bond in pairs:
         source = int(network.source[bond.column])
         both = frozenset((source, bond.row if source < network.n_y else source))
-        if both in seen:  # this connection was already treated from its other side
+        if both in seen:  # the other side of this connection was treated before
             continue
         seen.add(both)
         other = _other_side(network, bond, pairs, pieces, given, lengths)

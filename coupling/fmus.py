@@ -27,7 +27,7 @@ from .units import PhysicalUnit, defined
 _KINDS = {**TYPES, "Enumeration": "Integer"}
 _PYTHON: dict[str, Callable[[Any], Any]] = {"Real": float, "Integer": round, "Boolean": bool, "String": str}
 _TOLERANCE = "solver_tolerance"  # parameter of gpmelica's FMUs for the relative tolerance of their solver
-_FATAL = 4  # status of an FMI call after which the FMU must not be called again
+_FATAL = 4  # FMI status fatal: the FMU must not be called again
 _MOST_PASSES = 20  # largest number of updates of the discrete states at one event
 
 
@@ -155,7 +155,7 @@ class FmuPart:
                 more["required_intermediate_variables"] = self._in
         log = logger(self._messages)
         try:
-            with chdir("."):  # restores the working directory, which FMPy changes if it cannot load a library
+            with chdir("."):  # FMPy changes the working folder if a library cannot be loaded; this restores it
                 self._fmu = fmpy.instantiate_fmu(
                     str(self._folder), self.description, "CoSimulation", debug_logging=True, logger=log, **more
                 )
@@ -286,7 +286,7 @@ class FmuPart:
         self._course, self._begin, self._length = courses, t, h
         if np.array_equal(courses[self._discrete, 0], self._held):
             self._set_continuous(courses[:, 0])
-        else:  # FMUs with event mode accept discrete inputs only in this mode
+        else:  # event mode is necessary for a change of discrete inputs
             self._settle(courses[:, 0])
         if self._fmi3:
             event, terminate, early, reached = self._fmu.doStep(

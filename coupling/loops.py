@@ -37,7 +37,7 @@ def consistent_outputs(network: Network) -> tuple[Array, Array | None]:
     def evaluated(inputs: Array) -> Array:
         return network.inputs_at(outputs(inputs))
 
-    passes = len(network.parts) + 2  # without loops, one evaluation per part is enough
+    passes = len(network.parts) + 2  # this is enough for all systems without loops
     u = _passed(evaluated, network.starts, passes)
     again = _passed(evaluated, network.starts + 1.0, passes)
     if u is not None and again is not None and np.allclose(again, u, rtol=1e-9, atol=1e-9):
@@ -46,7 +46,7 @@ def consistent_outputs(network: Network) -> tuple[Array, Array | None]:
     _check_unique(evaluated, u, network)
     second = _second(evaluated, u)
     other = None if second is None else outputs(second)
-    return outputs(u), other  # u is evaluated last, because the parts keep the inputs of the last evaluation
+    return outputs(u), other  # each part keeps the inputs of its last evaluation, so u must be last
 
 
 def _passed(evaluated: Evaluation, u: Array, passes: int) -> Array | None:

@@ -25,13 +25,13 @@ from .ports import rounding_sizes
 from .stepping import HERMITE, MEAN, PIN, SEQUENTIAL, EarlyReturn, NotConverged, Present, Step, Stepper
 
 _EVENT_PASSES = 100  # largest number of repeated evaluations of all parts at one event
-_LOST = 30  # largest number of successive steps whose extrapolated inputs err by over half of their range
-_SHORTEST = 1e-9  # shortest step, relative to the simulated time; only a step to an event may be shorter
+_LOST = 30  # the coupling is unstable if more successive steps miss the inputs by over half of their range
+_SHORTEST = 1e-9  # shortest step, as a fraction of the simulated time; a step that ends at an event may be shorter
 _ITERATION = 1e-9  # relative tolerance of the iteration in a fixed communication step
-_LEAST = 1e-3  # lower bound of a signal's error scale, relative to its magnitude, if signal ranges are known
-_LEAST_YET = 0.1  # lower bound of a signal's error scale, relative to its magnitude, if ranges are unknown
-_PINNED = 0.2  # smallest first step of a system with pins (rigid connections), relative to the nominal step
-_OPEN = 1e-8  # largest admissible initial gap of a pin, relative to its positions, or to 1 m or 1 rad if larger
+_LEAST = 1e-3  # errors are divided by at least this fraction of a signal's magnitude, if ranges are known
+_LEAST_YET = 0.1  # errors are divided by at least this fraction of a signal's magnitude, if ranges are unknown
+_PINNED = 0.2  # with pins (rigid connections), the first step is at least this fraction of the nominal step
+_OPEN = 1e-8  # largest initial gap of a pin, as a fraction of its position (at least 1 m or 1 rad)
 
 
 @dataclass(frozen=True)
@@ -468,7 +468,7 @@ class Master:
 
     def _longer(self, used: float, h: float, error: float) -> float:
         s = self._settings
-        if used < 0.99 * h and error <= 1.0:  # an event or a sample time has shortened the step
+        if used < 0.99 * h and error <= 1.0:  # an event or a sample time shortened the step, so h remains suitable
             return h
         factor = 0.9 * max(error, 1e-6) ** -self._exponent()
         most = (s.stop - s.start) / 10

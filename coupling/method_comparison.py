@@ -26,9 +26,9 @@ from .verdict import (
     simulated,
 )
 
-_STEPS = (4.0, 2.0, 1.0, 0.5, 0.25)  # fixed steps to compare, relative to the mean step of the judged run
+_STEPS = (4.0, 2.0, 1.0, 0.5, 0.25)  # compared fixed steps, as multiples of the mean step of the judged run
 _TOLERANCES = (10.0, 1.0, 0.1)  # tolerances to compare, relative to the tolerance of the judged run
-_BIAS = 1.0 / 16.0  # error of the reference run divided by the error of the run with the shortest step
+_BIAS = 1.0 / 16.0  # intended error of the reference run, as a fraction of the error with the shortest step
 _METHODS: tuple[tuple[str, int | None], ...] = (
     (SEQUENTIAL, 0),
     (SEQUENTIAL, 1),

@@ -14,10 +14,10 @@ from ..core.trajectory import Array
 Residual = Callable[[Array], Array]
 _RENEW = 0.1  # the Jacobian is formed again if the ratio of successive residuals exceeds this limit
 _MOST = 25  # largest number of updates of the unknowns in one step
-_STALLED = 0.5  # if a long iteration reduces the residual by no more than this factor, rounding errors dominate
-_NOISE = 100.0  # largest ratio of residual to tolerance at which a stalled iteration is accepted
-_NUDGE = 1e-4  # change of an unknown for a finite difference, relative to the unknown's typical size
-_MOST_NUDGED = 1e8  # largest factor by which a finite-difference change is enlarged against rounding errors
+_STALLED = 0.5  # after many iterations, larger ratios of successive residuals indicate rounding errors
+_NOISE = 100.0  # an iteration that stalls is accepted if the residual is at most this many times the tolerance
+_NUDGE = 1e-4  # step of finite differences, as a fraction of an unknown's typical size
+_MOST_NUDGED = 1e8  # to exceed rounding errors, the step of finite differences grows by at most this factor
 
 
 class Solver:

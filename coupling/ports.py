@@ -18,8 +18,8 @@ from .units import FORCE, METRE, SECOND, WATT
 
 _RATES = {"x": "v", "s": "v", "q": "w", "phi": "w", "angle": "rate", "position": "velocity"}
 _AXES = ("x", "y", "z")
-_NOISE = 1e-9  # rounding errors of inputs, relative to their magnitudes
-# Rounding errors at rest, relative to position/(duration of the run)^order; order 1: velocity, 2: acceleration.
+_NOISE = 1e-9  # rounding error of an input, as a fraction of its magnitude
+# Velocities and accelerations below these fractions of position/duration and position/duration² are rounding.
 _REST = (0.0, 1e-9, 1e-6)
 
 

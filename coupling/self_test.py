@@ -18,8 +18,8 @@ from .stepping import Present, held
 from .system import CouplingRemark
 
 _SAME = 1e-9  # largest relative difference of outputs that count as equal
-_PROBES = 100  # number of steps of the test whether a part keeps moving under constant forces
-_FURTHER = 1.5  # part with an equilibrium: largest motion in the whole run over largest motion in the first half
+_PROBES = 100  # number of steps of a test run in which a part moves under constant forces
+_FURTHER = 1.5  # motion is bounded if the whole run reaches at most this times the motion of the first half
 _MOST_HALVINGS = 10  # largest number of attempts to find a step that a part can take
 _AT_REST = 1e-5  # a part without forces is at rest if it moves less than this fraction of its motion with forces
 

@@ -25,13 +25,13 @@ from .redundancy import PinBasis
 
 SEQUENTIAL, HERMITE, MEAN, PIN = "sequential", "hermite", "mean_force", "pin"
 METHODS = (SEQUENTIAL, HERMITE, MEAN, PIN)
-# Ratio of two step lengths, from the golden ratio: both are hardly ever multiples of the same vibration period.
-# A step hides a vibration if it is a multiple of the vibration period; the other step then shows the vibration.
+# Ratio of two test steps, from the golden ratio: hardly any vibration period divides both.
+# A vibration is invisible if its period divides the step; the other test step then shows it.
 GOLDEN = (3.0 - 5.0**0.5) / 2.0
 _ROUNDING = 1e-12
 _MOST_EVENTS = 100  # largest number of events of one part in one step
 _ROUNDED = 2e3  # limit of the weight of velocity gaps; a larger weight would amplify rounding errors
-_GAP = 1e-11  # admissible gap between the positions of a pin, relative to the range of the position
+_GAP = 1e-11  # a pin is closed if the gap of its positions is below this fraction of the positions' range
 
 
 class EarlyReturn(Exception):
@@ -261,7 +261,7 @@ class Stepper:
         the step. Slopes of positions are excluded, because velocities do not depend on forces.
         """
         ends = []
-        for part in (0.5, 1.0):  # the whole step last, because the solver keeps the Jacobian of the last length
+        for part in (0.5, 1.0):  # the solver keeps the Jacobian of the last length, which must be the whole step
             trial = step.beginning(part)
             self._solve(present, trial, scale, tolerance)
             ends.append(trial.slopes[self._forced])

@@ -12,9 +12,9 @@ from .network import Network
 from .ports import rounding_sizes
 from .system import CouplingRemark
 
-_LARGE = 0.1  # smallest change of an output in one step that may be a jump, relative to the output's range
-_ROUNDING = 1e-9  # smallest change that may be a jump, relative to the magnitude of the output
-_STAYS = 0.8  # an output jumps if its largest change per step stays above this fraction with shorter steps
+_LARGE = 0.1  # a change of an output in one step may be a jump if it exceeds this fraction of the range
+_ROUNDING = 1e-9  # changes below this fraction of the output's magnitude are rounding errors
+_STAYS = 0.8  # an output jumps if shorter steps leave more than this fraction of its largest change per step
 
 
 def unreported_events(

@@ -31,18 +31,18 @@ from .unreported import unreported_events
 from .whole import WholeDifference, compare_whole
 
 _OUTPUTS = 1000  # number of intervals between output times
-_GAP = 1e-9  # admissible gap of pinned positions, relative to the range of the position
-_REST = 1e-6  # lower bound of the range by which gaps of pinned positions are divided, m or rad
+_GAP = 1e-9  # pinned positions may differ by at most this fraction of their range
+_REST = 1e-6  # gaps of pinned positions are divided by at least this range, m or rad
 _REFINEMENTS = 2  # largest number of times that the settings are refined
 _USUAL = 1e-4  # default of the admissible relative error
-_FINER = 10.0  # tolerance of a run divided by the tolerance of the finer run that estimates the error
+_FINER = 10.0  # the finer run, which estimates the error, has a tolerance smaller by this factor
 _TRIALS = 3  # largest number of runs to find the ranges of the signals
-_CONFIRMED = 2.0  # largest admissible ratio of the assumed range of a signal to its computed range
+_CONFIRMED = 2.0  # an assumed range of a signal may be at most this many times the computed range
 _NOT_COMPARED = (
     "the archive contains the uncut mechanism, but no signal could be compared with it: connections from outside"
     " drive its inputs, or the parts and the uncut mechanism have no outputs in common"
 )
-_SMALL = 1e-3  # lower bound of a signal's range, relative to the largest range among signals of the same unit
+_SMALL = 1e-3  # a range is at least this fraction of the signal's magnitude and of the largest range of its unit
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from ..language.suggest import unknown
 
 _Z = np.array([0.0, 0.0, 1.0])
 _SPAN = 0.1  # distance of a joint's points from the joint, as a fraction of the mechanism's extent
-# Unit vectors from the joint's origin to its points; the z axis is the axis of the joint.
+# Unit vectors from the joint's origin to the points that replace the joint; z is the joint axis.
 _TRIANGLE = tuple(np.array([0.0, np.cos(angle), np.sin(angle)]) for angle in 2.0 * np.pi / 3.0 * np.arange(3))
 _DIRECTIONS = {"spherical": (np.zeros(3),), "revolute": (-_Z, _Z), "fixed": _TRIANGLE}
 # A joint with one of these keys cannot be cut, because its forces act between both sides of the joint.

@@ -8,7 +8,7 @@ from typing import Any
 from ..exchange.names import printable
 from ..exchange.toml_text import value
 
-_FIRST = ("name", "link", "joint", "parent", "type", "frame")  # first keys of each table, in this order
+_FIRST = ("name", "link", "joint", "parent", "type", "frame")  # these keys come first in each table, in this order
 
 
 def description_text(tables: dict[str, Any], head: Iterable[str]) -> str:

@@ -29,8 +29,8 @@ Tables = dict[str, Any]
 _LISTS = ("closures", "programmed", "motions", "nonholonomic", "forces", "lines", "contacts", *ELEMENTS)
 _OUTPUTS = ("loads", "points", "links")
 _COPIED = ("schema", "gravity", "parameters", "tables")
-_LETTERS = "abcdefghijklmnopqrstuvwxyz"  # letters in the names of the parts
-_STEP = 1e-6  # time step for initial velocities by difference quotients, s
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"  # the names of parts contain one of these letters each
+_STEP = 1e-6  # time step of the difference quotients that yield initial velocities, s
 
 
 @dataclass(frozen=True)

@@ -21,11 +21,11 @@ from .cuts import Cut, PointPair
 from .fmus import MEMBERS
 from .laws import AXES, ends_of
 
-_UNIT = 1.0  # force by which the accelerations per unit of force are determined, N
-_LIMIT = 0.1  # limit of a bushing's angular frequency times the communication step, for stability
+_UNIT = 1.0  # test force that is applied to find the acceleration per unit of force, N
+_LIMIT = 0.1  # a bushing is stable if its angular frequency times the communication step is at most this
 _RATIO = 0.5  # damping ratio of a bushing
-_MOST_STEPS = 100  # maximum divisor of the usual communication step, for stiff bushings
-_NO_FORCE = 1e-300  # lower bound of a force in a divisor, N
+_MOST_STEPS = 100  # stiff bushings may divide the usual communication step by at most this
+_NO_FORCE = 1e-300  # avoids division by a force of zero, N
 _RANK = 1e-9  # singular values below this fraction of the largest one count as zero
 
 

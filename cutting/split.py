@@ -26,11 +26,11 @@ from .parts import MachinePart, Tables, parts_of
 from .pins import PartsAtStart
 
 _STEPS = 10  # communication steps per output step, for SSP programs without step size control
-# Factor on the solver tolerance of the parts, because stiff bushings amplify position errors.
+# The solver tolerance of parts is reduced by this factor, because stiff bushings amplify position errors.
 _FINER = 1e-2
 _FINEST = 1e-12  # smallest solver tolerance of the parts
-_DEFLECTION = 1e-3  # limit of a bushing's deflection by the initial force, relative to the mechanism's extent
-_JUMPING = ("acceleration", "effort", "load")  # not compared, because they jump if a force jumps
+_DEFLECTION = 1e-3  # the initial force may deflect a bushing by at most this fraction of the mechanism's extent
+_JUMPING = ("acceleration", "effort", "load")  # quantities that jump with a force; they are not compared
 _EQUAL = ("coordinate", "point", "link", "line", "contact", "support", "element", "output", "filter")
 
 

@@ -44,6 +44,6 @@ def _circle(waiting: Mapping[str, Sequence[str]]) -> list[str]:
             {name: [x for x in others if x in waiting] for name, others in waiting.items()}
         ).prepare()
     except CycleError as error:
-        found: list[str] = error.args[1][::-1]  # reversed: graphlib lists a force before those that depend on it
+        found: list[str] = error.args[1][::-1]  # graphlib lists each force before its users; the list is reversed
         return found
     return []

@@ -74,7 +74,7 @@ def _clashes(draft: Draft, names: References) -> Iterator[Problem]:
     for key in ("links", "closures", "forces", "lines", "contacts", *ELEMENTS, "cases"):
         yield from _repeated(draft.names(key))
     yield from _folded(draft.names("cases"))
-    # Duplicate names are reported elsewhere; here, the first closure of each name is sufficient.
+    # The first closure of each name suffices here; another check reports duplicate names.
     closures = {entry.name: (where, entry) for where, entry in reversed([*draft.entries("closures")])}
     tasks = [entry for key in ("programmed", "motions", "nonholonomic") for entry in draft.entries(key)]
     entries = [*tasks, *reversed(closures.values())]

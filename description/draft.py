@@ -76,7 +76,7 @@ def draft(data: dict[str, Any]) -> tuple[Draft | None, list[Problem]]:
     If a list or table such as `links` is invalid as a whole, for example missing, the first result is
     None.
     """
-    with known_parameters(values(data.get("parameters"))):  # includes parameters that are faulty
+    with known_parameters(values(data.get("parameters"))):  # faulty parameters are included
         return _draft(data)
 
 

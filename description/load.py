@@ -17,7 +17,7 @@ from .messages import named
 from .tables.chain import Description
 from .uses import misspelled
 
-_LARGEST = 1_000_000  # maximum size of a description file in bytes; a file with a thousand links is much smaller
+_LARGEST = 1_000_000  # maximum size of a description file, bytes; even a thousand links need much less
 _DEEPEST = 20  # maximum nesting of tables and arrays; the deepest key, `pseudo_inertia`, has level 4
 
 

@@ -134,7 +134,7 @@ def _known_keys(loc: Sequence[int | str]) -> list[str]:
         if key in part.model_fields:
             choice = [*_parts(part.model_fields[str(key)].annotation)]
             part = next(iter(choice), part)
-        # pydantic adds the tag of the selected union member to the location
+        # pydantic's location also contains the tag of the chosen union member
         part = next((member for member in choice if _has_tag(member, key)), part)
     return [field.alias or name for name, field in part.model_fields.items()]
 

@@ -12,7 +12,7 @@ from .draft import Draft
 from .messages import dotted
 from .tables.table import Table
 
-_ROUNDING = 1e-9  # times may exceed the table by this fraction of its time span, because of rounding
+_ROUNDING = 1e-9  # rounding errors: times may lie outside of a table by this fraction of its time span
 
 
 def file_problems(draft: Draft) -> Iterator[Problem]:

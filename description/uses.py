@@ -19,7 +19,7 @@ from .tables.chain import Description
 _OPEN = {
     "parameters": "parameter",
     "tables": "table",
-}  # tables whose keys are chosen by the user, and the word for such a key in messages
+}  # tables whose keys the user chooses, and what messages call such a key
 
 
 def unused(chain: Description) -> dict[str, tuple[str, ...]]:

@@ -61,7 +61,7 @@ def _section(heading: str, table: Schema, tables: dict[str, Schema], name: str =
     yield from (f"## {heading}{anchor}", "", table["description"], "")
     yield from ("| key | value | default | meaning |", "|---|---|---|---|")
     for key, value in table["properties"].items():
-        # if a key and its table have equal descriptions, pydantic omits that of the key
+        # pydantic omits the description of a key if it equals that of the key's table
         meaning = value.get("description") or tables[_name(value)]["description"]
         default = "required" if key in table.get("required", ()) else _default(value)
         yield f"| `{key}` | {_value(value)} | {default} | {_cell(meaning)} |"

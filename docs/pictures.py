@@ -28,7 +28,7 @@ Array = NDArray[np.float64]
 FOLDER = Path(__file__).with_name("pictures")
 COLOURS = ("#c0392b", "#1e8449", "#1f618d")  # colours of the x, y and z axes
 GREY, INK, BLUE = "#9aa2ad", "#1f2733", "#0072b2"
-ANGLE, LENGTH = np.deg2rad(30.0), 0.55  # drawn motions: rotation, rad, and translation, in axis lengths
+ANGLE, LENGTH = np.deg2rad(30.0), 0.55  # drawn rotation, rad, and drawn translation, in axis lengths
 STYLE = {"svg.hashsalt": "gpmelica", "font.family": "sans-serif", "font.size": 12, "text.color": INK}
 
 
@@ -148,7 +148,7 @@ def draw_orientation() -> None:
 
 def _arm(programmed: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the description of an arm of six links on a base with four spring supports."""
-    # For each link: position of its joint in the parent's frame, m, joint axis, initial angle, rad, and mass, kg.
+    # For each link: joint position in the parent's frame in m, joint axis, initial angle in rad, mass in kg.
     links = {
         "waist": ([0.0, 0.0, 0.3], "z", 0.5, 8.0),
         "upper": ([0.0, 0.1, 0.2], "y", -1.0, 12.0),

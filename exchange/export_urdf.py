@@ -22,7 +22,7 @@ from ..description.tables.frame import angles_of
 from ..description.tables.link import Joint
 from ..mechanism import GROUND, Body, Coordinate, Mechanism
 
-# Placeholders: limits of prismatic joints, and effort and velocity of all limits, are required in URDF.
+# URDF requires limits of prismatic joints, and effort and velocity in each limit; these values mean no limit.
 _UNLIMITED = {"lower": -1e9, "upper": 1e9, "effort": 1e9, "velocity": 1e9}
 _WHOLE = {"free": "floating", "planar": "planar"}
 _Z = (0.0, 0.0, 1.0)
@@ -64,7 +64,7 @@ class _Writer:
         self.rpy = {link.name: link.frame.rpy for link in numbers.chain.links if link.frame.matrix is None}
         self.joints = {link.name: link.joint for link in numbers.chain.links}
         self.aliases = _aliases(numbers)
-        self.taken: set[str] = set()  # used joint names
+        self.taken: set[str] = set()  # joint names that are already in use
         self.robot = etree.Element("robot", name=numbers.name)
 
     def text(self) -> str:

@@ -28,7 +28,7 @@ from .urdf import WITH_ONE_COORDINATE, Robot, UrdfInertial, UrdfJoint, UrdfLink,
 Table = dict[str, Any]
 _TYPES = {"continuous": "revolute", "floating": "free"}
 _GROUND = ("world", "ground")  # If a root link without mass has one of these names, it is replaced by the ground.
-_REGULAR = 0.01  # Velocity v_s in the friction force ~ tanh(v/v_s), rad/s or m/s.
+_REGULAR = 0.01  # Velocity v_s of the friction law, force ~ tanh(v/v_s), in rad/s or m/s.
 _UNITS = {"soft_lower_limit": "", "soft_upper_limit": ""}
 
 

@@ -9,7 +9,7 @@ from itertools import chain, count
 from ..description.fields.names import prefix as part_name
 
 _LONGEST = 64
-_TAKEN = ("base",)  # Reserved names, which denote tables in a description.
+_TAKEN = ("base",)  # Names that are also tables of the description.
 
 
 def identifiers(names: Iterable[str], prefix: str, valid: Callable[[str], str] = part_name) -> dict[str, str]:

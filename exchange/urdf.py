@@ -31,7 +31,7 @@ _KEPT = {
     "calibration": ("rising", "falling", "reference_position"),
 }
 _MOMENTS = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
-_READ: dict[str, tuple[str, ...]] = {  # supported attributes by XML tag
+_READ: dict[str, tuple[str, ...]] = {  # attributes that are read, by XML tag
     "link": ("name",),
     "inertial": (),
     "mass": ("value",),
@@ -239,7 +239,7 @@ class _Reader:
         damping, friction = (self.dissipation(element, key) for key in ("damping", "friction"))
         mimic = element.find("mimic")
         if mimic is not None and kind == "fixed":
-            self.others["<mimic> of fixed joint"] += 1  # a fixed joint cannot move
+            self.others["<mimic> of fixed joint"] += 1  # a fixed joint cannot mimic another joint
         follows = None if mimic is None or kind == "fixed" else self.mimic(mimic)
         known = (
             "parent",
@@ -338,7 +338,7 @@ class _Reader:
             what = f"several links have no parent: {_few(roots)}" if roots else "every link has a parent"
             self.problem(self.root, f"{what}; links must form one tree")
         placed = roots[:1]
-        for link in placed:  # descendants are appended during the loop
+        for link in placed:  # the loop itself appends descendants to the list
             placed += [j.child for j in joints.values() if j.parent == link and j.child not in placed]
         if not self.problems and len(placed) < len(links):
             lost = [name for name in links if name not in placed]

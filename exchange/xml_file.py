@@ -15,7 +15,7 @@ from ..core.errors import DescriptionError
 from ..core.input_files import read_text
 
 _LARGEST = 20_000_000  # Maximum file size, bytes; even a humanoid robot with hands has only 0.2 MB.
-# Finds a document type before the root element; `*+` prevents exponential search times.
+# Finds a document type before the root element; `*+` prevents backtracking, which would take very long.
 _DOCUMENT_TYPE = re.compile(r"(?>\s+|<!--.*?-->|<\?.*?\?>)*+<!DOCTYPE", re.DOTALL)
 
 

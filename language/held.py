@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 # A feature is short if it needs smaller steps than this fraction of the searched time.
 _SHORT = 0.02
 _LOOKS = 257  # Number of samples of a short feature.
-_HALF = 0.5  # Times at which the change exceeds this fraction of a pulse's height are inside the pulse.
+_HALF = 0.5  # A time belongs to a pulse if the change exceeds this fraction of the pulse's height.
 
 
 def held_values(initial: Sequence[float | None]) -> Iterator[list[float]]:

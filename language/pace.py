@@ -19,21 +19,21 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# Number of samples of the searched time. A pulse that lasts 1/100,000 of this time gets several samples.
+# The searched time has this many samples, so that several samples lie in a pulse of 1/100,000 of this time.
 CELLS = 2**19
 _FEW = 65  # Number of samples of a polynomial between two breakpoints.
 _NODES = 5  # Number of nodes of the interpolating polynomial of degree 4.
-# Largest error of the polynomial, relative to the deviation of the function from a straight line.
+# The error of the polynomial may be this fraction of the function's deviation from a straight line.
 _RESOLVED = 0.01
-_QUIET = 1e-7  # Negligible deviation from a straight line, relative to the range of the function.
+_QUIET = 1e-7  # A function is straight if it deviates from a line by less than this fraction of its range.
 _AWAKE = 4  # Number of intervals of similar length after which a step-size control has adapted to this length.
-_SCATTER = 0.8  # Range of the irregular shifts of sample times, relative to the mean distance of the samples.
+_SCATTER = 0.8  # Sample times are shifted irregularly, by up to half of this times their mean distance.
 # Fractional part of the golden ratio. The fractional parts of its multiples are evenly spread and distinct.
 _GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0
 # Largest admissible fraction of the searched time in which samples do not resolve the function.
 _UNRESOLVED = 0.01
 _SAME = 1e-9  # Largest relative difference of times that are treated as equal.
-# Time before an interval in which intervals of similar length are counted, relative to the interval's length.
+# Intervals of similar length are counted over this many interval lengths before an interval.
 _MEMORY = 16.0
 
 

@@ -17,8 +17,8 @@ from ..runs.fmpy_runs.states import further_states
 from .point import OperatingPoint
 from .state_space import StateSpace
 
-_STILL = 1e-6  # largest rate that counts as zero, relative to the reference magnitude of the rate
-_MOVED = 1e-6  # displacement, rad or m, whose effect on a rate is the lower bound of its reference magnitude
+_STILL = 1e-6  # rates up to this fraction of their typical magnitude count as zero
+_MOVED = 1e-6  # a rate's typical magnitude is at least the effect of displacements of this size, rad or m
 _SHOWN = 3  # maximum number of signals listed in a note
 _TINY = 1e-300  # positive lower bound that avoids division by zero
 
@@ -133,10 +133,10 @@ def _natural(space: StateSpace, model: System, point: OperatingPoint) -> Array:
     at = (point.t, *_coordinates(model, point), z)
     sizes = analysis.natural_accelerations(model.with_inputs(point.inputs), at)
     names = [name for level in ("position", "velocity") for name in signal_names(coordinates, level)]
-    filters = np.ones(len(further) - len(bristles))  # reference magnitude of filter states, rad or m
+    filters = np.ones(len(further) - len(bristles))  # typical magnitude of filter states, rad or m
     known = dict(zip([*names, *further], [*sizes, *sizes, *sizes[bristles], *filters], strict=True))
     found = np.array([known[name] for name in space.states])
-    # Without the lower bound, rounding errors of force-free coordinates would count as significant.
+    # Without the lower bound, rounding errors would count as accelerations of coordinates without forces.
     return np.asarray(np.maximum(found, _MOVED * np.abs(space.A).sum(axis=1)))
 
 

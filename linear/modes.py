@@ -16,7 +16,7 @@ from ..core.trajectory import Array
 Complex = NDArray[np.complex128]
 _ROUNDING = 1e-14  # assumed rounding error of the elements of A, relative to the norm of A (at least 1/s)
 _RIGID = 1e-6  # largest |λ| of a rigid-body mode, relative to the largest |λ| of all modes
-_ON_THE_WAY = 0.618  # fraction by which a real or imaginary part is reduced in the test for rounding errors
+_ON_THE_WAY = 0.618  # the test for rounding errors reduces the real or imaginary part by this fraction
 _TINY = 1e-300  # positive lower bound that keeps the condition number of defective eigenvalues finite
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from scipy.signal import StateSpace as ScipyStateSpace
 
-_ROUNDING = 1e-12  # size of rounding errors, relative to the largest response of states with the same unit
+_ROUNDING = 1e-12  # responses up to this fraction of the largest one of the same unit are rounding errors
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,7 @@ from .point import OperatingPoint, Plant
 
 _ITERATIONS = 50  # maximum number of Newton steps
 _LONGEST = 0.3  # maximum change of a coordinate in a step, rad or m
-# Largest constraint residual, and largest acceleration relative to its reference magnitude, that count as zero.
+# Limit for constraint residuals, and for accelerations as fractions of their typical magnitude, in equilibrium.
 _BALANCED = 1e-10
 _RANK = 1e-12  # singular values below this fraction of the largest are treated as zero
 _TINY = 1e-300  # positive lower bound that avoids division by zero, rad or m

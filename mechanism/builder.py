@@ -80,7 +80,7 @@ class _Builder(Generic[S, V, M]):
 
     def __init__(self, chain: Description, algebra: Algebra[S, V, M]) -> None:
         self.chain, self._general = chain, algebra
-        self.algebra = algebra  # Arithmetic that records the current part of the description as origin of numbers.
+        self.algebra = algebra  # it also records from which part of the description a number comes
         self.bodies: list[Body[S, V, M]] = []
         self.coordinates: list[Coordinate[S]] = []
         self.first_body: dict[str, int] = {"ground": GROUND}
@@ -162,7 +162,7 @@ class _Builder(Generic[S, V, M]):
         self.first_body["base"] = len(self.bodies)
         # At q_base = 0, the base frame coincides with the world frame; a joint with six coordinates connects both.
         coordinates = self._coordinates("base", "base", Joint(type="free"), springs=False)
-        # The inertia of a fixed base has no influence on any result, so it is not a parameter.
+        # A fixed base needs no inertia parameters, because its inertia has no influence on any result.
         inertial = self._inertial("base", base, constant_inertia=base.support == "rigid")
         axes, origin = self.algebra.constant_matrix(np.eye(3)), self.algebra.constant_vector(np.zeros(3))
         self.bodies.append(Body("base", "base", GROUND, axes, origin, coordinates, *inertial))

@@ -21,7 +21,7 @@ from .by_law import LawElement
 GROUND = -1  # Index of the ground among the bodies.
 # A two-point force element up to this length, relative to the mechanism's extent, counts as having no length.
 MEETING = 1e-6
-# Number of Newton steps that solve for friction and joint reactions together. It is equal in all backends.
+# Number of Newton steps for friction and joint reactions, which depend on each other; equal in all backends.
 FRICTION_SWEEPS = 6
 
 

@@ -14,7 +14,7 @@ from .remark import Remark
 
 _LARGEST = 5.0  # largest plausible radius of gyration, relative to the mechanism's extent
 _SMALLEST = 1e-3  # smallest plausible radius of gyration, relative to the body's own size
-_ROUNDING = 1e-9  # if the relative radius of gyration is smaller than this, the body is a point mass
+_ROUNDING = 1e-9  # below this fraction of the body's size, the radius of gyration is that of a point mass
 # If a length exceeds the next smaller length by this factor, it may be in mm instead of m (factor 1,000).
 _APART = 200.0
 _LONGEST = 10.0  # lengths up to this value are always plausible, m

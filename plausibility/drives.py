@@ -16,11 +16,11 @@ from .geometry import extent
 from .places import by_law, member
 from .remark import Remark
 
-_ROUNDING = 1e-12  # a smaller motion is a rounding error, rad or m (relative to the position if above 1)
-# Smallest relevant change of a force relative to the weight, or of a moment relative to weight times extent.
+_ROUNDING = 1e-12  # smaller motions are rounding errors, rad or m, or relative for positions above 1
+# Smaller changes of forces (relative to weight) and moments (relative to weight · extent) are irrelevant.
 _CHANGE = 1e-9
 _EARTH = 9.80665  # standard gravity, m/s²
-_SAMPLES, _LATER = 60, 100.0  # number of samples; end of the sampled time, in multiples of the run's duration
+_SAMPLES, _LATER = 60, 100.0  # samples per time range; last sampled time, in multiples of the run's duration
 
 
 def constant_inputs(model: System, run: Trajectory, inputs: Mapping[str, Input] | None = None) -> Iterator[Remark]:

@@ -13,8 +13,8 @@ from .initial_state import InitialState
 from .places import member, support_key
 from .remark import Remark
 
-_TIMES = 100.0  # largest plausible force in multiples of the weight
-# If the mechanism is smaller than this, m, larger forces are plausible (strength ~ size², weight ~ size³).
+_TIMES = 100.0  # a force is implausible if it exceeds this many times the weight
+# Below this size of a mechanism, m, larger forces are plausible: strength ~ size², weight ~ size³.
 _REFERENCE_LENGTH = 1.0
 _WEIGHTLESS = 0.1  # if gravity is smaller than this, m/s², the weight is no reference
 

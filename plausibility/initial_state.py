@@ -16,7 +16,7 @@ from ..mechanism import Mechanism
 from .places import member, support_key
 from .takeover import taken_over
 
-_ROUNDING = 1e-6  # a smaller acceleration, relative to that if forces did not balance, is a rounding error
+_ROUNDING = 1e-6  # accelerations below this fraction of what the summed |forces| would cause are rounding errors
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def initial_state(model: System, problem: InitialValueProblem) -> InitialState:
     bristles = np.zeros(len(numbers.friction.coordinates) + numbers.filters.size)
     natural = analysis.natural_accelerations(problem, (0.0, *start, bristles))
     commanded = analysis.accelerations_by_rows(problem, found, tasks)
-    left = found.qdd - commanded  # superposition, because the equations are linear in accelerations
+    left = found.qdd - commanded  # the equations are linear in accelerations, so these can be subtracted
     is_left = np.abs(left) > _ROUNDING * np.maximum(natural, np.abs(commanded))
     return InitialState(
         element_forces(numbers, problem.initial_state),

@@ -14,7 +14,7 @@ from .places import member, support_key
 from .remark import Remark
 
 _ROUNDING = 1e-9  # a smaller elongation or gap is a rounding error, m
-_LOADED = 1e-6  # a support carries no load if its force, relative to the largest support force, is smaller
+_LOADED = 1e-6  # supports with a smaller force, relative to the largest support force, carry no load
 
 
 def inactive_at_start(initial: InitialState) -> Iterator[Remark]:

@@ -11,7 +11,7 @@ from ..description.types.bounds import LARGEST
 from ..mechanism import Coordinate, Mechanism
 from .machine import PreviewMachine
 
-_ELASTIC = 0.1  # Half the range of the sliders for coordinates of beams and bases, rad or m.
+_ELASTIC = 0.1  # Sliders for coordinates of beams and bases reach from minus to plus this value, rad or m.
 
 
 def coordinate_dials(machine: PreviewMachine, extent: float) -> list[dict[str, Any]]:

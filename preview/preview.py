@@ -24,7 +24,7 @@ from .posing import Move, posed, settled
 from .tree import tree
 from .watching import FileWatch, files_of
 
-_AROUND = 2  # Lines of the file that the page shows before and after the line of a syntax error.
+_AROUND = 2  # The page shows this many lines before and after the line of a syntax error.
 _KEPT = 8  # Number of mechanisms with changed parameters that are kept in memory.
 
 

@@ -175,7 +175,7 @@ class _Handler(BaseHTTPRequestHandler):
                 present = self.owner.preview.wait(version, _PATIENCE)
                 self.wfile.write(b": \n\n" if present == version else f"data: {present}\n\n".encode())
                 version = present
-        except OSError:  # The page has been closed.
+        except OSError:  # The user has closed the page.
             return
 
 

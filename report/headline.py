@@ -16,7 +16,7 @@ from .plots.loads import is_doubtful, loaded_links, magnitude
 from .plots.number_text import decimal, scientific, unit_text
 
 _MODES = 3
-_ZERO = 1e-9  # Values below this fraction of the largest similar value are rounding errors of zero.
+_ZERO = 1e-9  # Values below this fraction of the largest value of their kind count as zero.
 # For each kind of force: internal name, name of the element for readers, quantity and unit.
 _ELEMENTS = (
     ("line", "two-point element", "force", "N"),
@@ -24,7 +24,7 @@ _ELEMENTS = (
     ("force", "force element", "force", "N"),
     ("moment", "force element", "moment", "N.m"),
 )
-Number = tuple[str, str]  # Key number: a text with label and time, and a text with value and unit.
+Number = tuple[str, str]  # key number of a report: text with label and time, text with value and unit
 
 
 def headline(report: RunReport) -> list[Number]:

@@ -25,14 +25,14 @@ from .fmpy_runs.apart import apart
 from .fmpy_runs.fmu_run import Mode
 from .fmpy_runs.inputs import InputTable
 
-RUMOCA_TOLERANCE = 1e-5  # smallest admissible relative error of rumoca's run
+RUMOCA_TOLERANCE = 1e-5  # the admissible relative error of rumoca's run is at least this
 _AT_EVENTS = 0.01  # factor that tightens rumoca's tolerance for models with events
 _RUMOCA_FINER = 1e-3  # factor that tightens rumoca's tolerance for a repeated run
-RUMOCA_EFFORT = 60.0  # maximum processor time of rumoca, which interprets the model, s
+RUMOCA_EFFORT = 60.0  # largest processor time of rumoca, s; it is long because rumoca interprets the model
 SOLVER_MARGIN = 0.1  # ratio of each solver's tolerance to the description's tolerance
 CVODE_MARGIN = 0.01  # ratio of CVODE's tolerance to the description's; CVODE's global errors are larger
-_FINEST = 1e-13  # smallest tolerance of CVODE, slightly larger than rounding errors
-# Constraint violation that triggers a projection with restart, relative to CVODE's tolerance.
+_FINEST = 1e-13  # smallest tolerance of CVODE; rounding errors are slightly smaller
+# The state is projected and CVODE restarts if constraint violations exceed this times CVODE's tolerance.
 RESTART_MARGIN = 1000.0
 
 

@@ -99,7 +99,7 @@ class _Collada:
         source = next(x for x in vertices.iterchildren("input") if x.get("semantic") == "POSITION")
         accessor = self.target(source, "source").find("technique_common/accessor")
         if accessor is None:
-            raise ValueError("a source of positions has no accessor")
+            raise ValueError("the <source> element with the vertex positions has no <accessor> element")
         stride = int(accessor.get("stride", 3))
         return _numbers(self.target(accessor, "source")).reshape(-1, stride)[:, :3]
 

@@ -60,7 +60,7 @@ OVER_TIME: dict[str, tuple[int, Callable[..., Any], str]] = {
     "settling": (2, _settling, "settling(x, band): time after which x stays within ± band of its last value, s"),
 }
 _MOST_ARGUMENTS = 1000
-_OF_ANY_NUMBER = ("max", "min")  # Functions of one signal over time, or of several signals at each time.
+_OF_ANY_NUMBER = ("max", "min")  # Functions of one signal (over time) or of several signals (at each time).
 
 
 def _counts(name: str) -> Sequence[int]:

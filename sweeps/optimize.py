@@ -27,7 +27,7 @@ from .sweep import check_scheduler, check_signals, job_of, known_structures, wor
 from .variations import Distribution, Variation, variations
 
 METHODS = ("evolution", "simplex")
-# Ranks of points with violated constraints, and of points with a failed run; lower ranks are better.
+# Ranks of points that violate constraints, and of points whose run failed; lower is better.
 _INFEASIBLE, _FAILED = 1e30, 1e60
 _POPULATION = 15  # Minimum population size per varied key, which is SciPy's default value.
 

@@ -84,7 +84,7 @@ class Parts:
         self._enter(path, numbers)
 
     def _enter(self, path: Path, numbers: Numbers) -> None:
-        rows = np.flatnonzero(self.place[numbers, 0] < 0)  # earlier results of a run take precedence
+        rows = np.flatnonzero(self.place[numbers, 0] < 0)  # the first result of a run counts
         self.place[numbers[rows]] = np.column_stack([np.full(len(rows), len(self._files)), rows])
         self.done += len(rows)
         self._files.append(path)

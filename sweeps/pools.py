@@ -15,7 +15,7 @@ from ..core.workers import call_ahead, cores, worker_processes
 T = TypeVar("T")
 R = TypeVar("R")
 _ALONE = 2  # Number of attempts to run a task alone after a worker died.
-_AHEAD = 2  # Number of submitted tasks per worker; a second task avoids waiting times.
+_AHEAD = 2  # Each worker has this many submitted tasks, so that it need not wait for the next one.
 
 
 def has_dask() -> bool:

@@ -194,7 +194,7 @@ class FmuPool:
         return self._made[structure]
 
 
-# Job of this process by its key, and separate FMU instances for each thread.
+# Job of this process by its key, and FMU instances, which each thread has for itself.
 _JOBS: dict[str, Job] = {}
 _OWN = threading.local()
 

@@ -16,7 +16,7 @@ import numpy as np
 from ..core.trajectory import Array
 from .points import SweepPoints, salib, unit_problem
 
-_LEAST = 20  # Minimum number of runs per key from which sensitivity indices are estimated, for arbitrary samples.
+_LEAST = 20  # Sensitivity indices of arbitrary samples require at least this many runs per key.
 _MORE = {"saltelli": 2, "morris": 1}  # For k keys, a block of samples consists of k plus this number of runs.
 
 

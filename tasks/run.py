@@ -39,7 +39,7 @@ from .build import check_march, compilers_of, documents
 from .reference_run import reference_runs, step_notes
 
 TOLERANCE = 1e-6  # Default admissible error, relative to each signal's scale.
-_GROWTH = 100.0  # Assumed ratio of a run's error to the relative tolerance of its solver.
+_GROWTH = 100.0  # Assumed error of a run, as a multiple of its solver's relative tolerance.
 _LOOSEST = 1e-2  # Largest admissible error; with larger errors, agreement would mean nothing.
 
 

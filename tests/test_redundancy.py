@@ -191,7 +191,7 @@ def test_elimination_that_does_not_do_is_named() -> None:
     }
     for left_out, text in cases.items():
         mechanism, start = started(polygon(0, redundant=left_out))
-        with pytest.raises(SolveError, match=f"{text}; name 3 redundant equations .*: pin_z; pin_xz; pin_yz"):
+        with pytest.raises(SolveError, match=f"{text}; list 3 redundant equations .*: pin_z; pin_xz; pin_yz"):
             solving.solvability(mechanism, start)
         (problem,) = solving.unreachable(mechanism, start[0])
         assert problem.where == "constraints.redundant"

@@ -29,9 +29,9 @@ from ...reference.solve.solver import InitialValueProblem
 
 _SAMPLES = 25  # number of instants of the run at which states are sampled
 _QUANTITIES = ("position", "velocity", "acceleration", "effort", "bristle")
-_CANCELLED = 1e-8  # reference magnitude of an expression: at least this fraction of the sum of |terms|
-_LEFT = 1e-4  # lower bound of reference magnitudes, relative to the displacement under all |forces|
-# Relative change of all coordinates for lower bounds of reference magnitudes; far above rounding errors.
+_CANCELLED = 1e-8  # magnitude of an expression: at least this fraction of the sum of its terms' absolute values
+_LEFT = 1e-4  # lower bound of a motion's magnitude, as a fraction of the motion that forces could cause
+# Lower bounds of magnitudes follow from a shift of each coordinate by this fraction of its largest motion.
 _SHAKEN = 1e-6
 
 
@@ -161,7 +161,7 @@ class _Samples:
         self.acceleration = np.max([force / self.inertia, self.gravity / lengths, rate / self.time], axis=0)
         self.place = np.array([self._place(c, f) for c, f in zip(mechanism.coordinates, force, strict=True)])
         self.least = self._shaken(_SHAKEN * self.place, lengths)
-        self.linear = float(np.max(self.acceleration * lengths))  # largest acceleration of points, m/s²
+        self.linear = float(np.max(self.acceleration * lengths))  # largest acceleration of any point, m/s²
 
     def bodies(self) -> Iterator[Magnitude]:
         """Yield the largest displacement and the largest speed of any body.

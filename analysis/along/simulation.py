@@ -27,9 +27,9 @@ from .signals import Moment, signals
 from .watch import SingularityMonitor, branch_lost
 
 _SHORTEST = 0.3  # minimum length of the step across a singular position, relative to the planned length
-_ERRORS = 100.0  # estimated global error of a run, in multiples of the relative tolerance
+_ERRORS = 100.0  # assumed ratio of a run's global error to the solver's relative tolerance
 _LOOKS = 1000  # minimum number of times in a run at which event indicators are evaluated
-_SAME_INSTANT = 1e-9  # times closer together than this, relative to the end time, count as equal
+_SAME_INSTANT = 1e-9  # two times are equal if they differ by less than this fraction of the end time
 _REPORTED = 0.01  # fraction of the run between two progress reports
 
 
@@ -125,7 +125,7 @@ def simulate(
     joints = model.joint_loads(_wanted_loads(problem.mechanism, settings.loads))
     times = output_grid(settings.stop or described.stop, settings.output_step or described.output_step)
     run = _Run(motion, times, integrator.tolerance, progress)
-    with np.errstate(over="ignore", invalid="ignore"):  # overflow becomes a SolveError
+    with np.errstate(over="ignore", invalid="ignore"):  # an overflow is reported later as a SolveError
         run.march(integrator, motion.states(problem.initial_state.q, problem.initial_state.qd))
     found, extra = signals(motion, run.moments(), joints, settings.multipliers)
     wall = time.perf_counter() - begun

@@ -74,7 +74,7 @@ class _Projection:
         self._times = trajectory.time
         self._actual = trajectory.columns(of_point(point, "position", axis).name for axis in "xyz")
         still = self._model.state(0.0, first, np.zeros(mechanism.n))
-        # If the Jacobian of kinematic quantities is the identity, C = ∂Φ/∂(kinematic quantities).
+        # With the identity as the Jacobian of the kinematic quantities x, the constraint Jacobian C becomes ∂Φ/∂x.
         self._template = replace(still, jacobian=np.eye(len(still.x)))
 
     def path(self) -> Array:

@@ -25,24 +25,24 @@ from ...reference.solve.manifold import Manifold
 from ..start.left_out import LeftOut
 
 _SHRINKING = 15  # if this many successive step sizes never increase, the step size may tend to zero
-_SHRUNK = 1e-5  # step sizes that tend to zero: below this fraction of the longest step
+_SHRUNK = 1e-5  # a step size may tend to zero if it is below this fraction of the longest step
 _POINTS = 1000  # redundant constraints are checked at least this many times in a run
-_FALLING = 0.3  # below this relative smallest singular value, its minimum over time is computed
+_FALLING = 0.3  # if the smallest singular value is below this times its maximum, its minimum is searched for
 # A step contains no singular position if the Jacobian changes by at most this fraction of σ(begin) + σ(end).
 # The symbol σ denotes the smallest singular value of the Jacobian.
 _TURNED = 0.7
 _FASTEST = 3e8  # if a rate exceeds this value, rad/s or m/s, the motion has diverged
-_EDGE = 1e-3  # time increment for slopes at both ends of a step, relative to the step size
-_CLOSE = 0.1  # below this relative smallest singular value, a run fails because of a singularity
-# If the relative smallest singular value is less than this, short steps are attributed to a singularity.
+_EDGE = 1e-3  # slopes at both ends of a step are difference quotients over this fraction of the step
+_CLOSE = 0.1  # a stopped run is near a singularity if the smallest singular value is below this times its maximum
+# Short steps are due to a singularity if the smallest singular value is below this times its maximum.
 _VERY_CLOSE = 1e-2
-_SHORT = 1e-2  # short steps near a singularity: below this fraction of the longest step
-_AHEAD = 0.1  # time within which the constraints must be fulfilled again, relative to the longest step
-_SINGULAR = 1e-4  # below this relative smallest singular value, a position counts as singular
-# Relative singular values below this factor times √tolerance cannot be told from integration errors.
+_SHORT = 1e-2  # near a singularity, a step is short if it is below this fraction of the longest step
+_AHEAD = 0.1  # a singular position is searched for this far ahead, as a fraction of the longest step
+_SINGULAR = 1e-4  # a position is singular if the smallest singular value is below this times its maximum
+# Integration errors can explain relative singular values below this factor times √tolerance.
 _ERRORS_ROOT = 3.0
 _INVOLVED = 0.1  # messages name a constraint if its share in the linear dependence exceeds this
-_PART = 1e-4  # displacement to estimate how fast the Jacobian changes, rad or relative to the extent
+_PART = 1e-4  # test displacement to find how fast the Jacobian changes, rad or fraction of the extent
 _LOCATED = 1e-9  # absolute error of the time at which the smallest singular value has its minimum, s
 _TINY = 1e-300  # avoids division by zero if the Jacobian is constant
 
@@ -81,7 +81,7 @@ class SingularityMonitor:
     def __init__(self, motion: FormulatedModel, longest: float, stop: float, tolerance: float) -> None:
         self._motion, self._left = motion, LeftOut(motion.model, motion.form.choice)
         self._longest, self._stop = min(longest, stop / _POINTS), stop
-        # A position error of size ε makes singular values below about √ε unreliable.
+        # A position error of size ε can change the smallest singular value by about √ε.
         self._singular = max(_SINGULAR, _ERRORS_ROOT * tolerance**0.5)
         self._recent: deque[float] = deque(maxlen=_SHRINKING)  # sizes of the most recent steps, s
         self._step = 0.0  # longest step so far, s
@@ -191,7 +191,7 @@ class SingularityMonitor:
         if len(recent) < _SHRINKING:
             return False
         at_singular = bool(self._passed) and self._passed[-1].value < _VERY_CLOSE * self._largest
-        # More than one short step is required, because a switching time also shortens a single step.
+        # One short step is no evidence: a step that ends at a switching time may also be short.
         to_nothing = recent[-5] < _SHRUNK * self._step and all(b <= a for a, b in pairwise(recent))
         return to_nothing or (at_singular and max(recent) < _SHORT * self._step)
 

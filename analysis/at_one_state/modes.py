@@ -143,7 +143,7 @@ def _mode(
     rigid_body: bool,
 ) -> LinearisedMode:
     n = model.mechanism.n
-    # A mode has δq̇ = λ δq. If λ ≈ 0, δq̇ is only rounding error, therefore the larger one is used.
+    # The motion is the larger one of δq and δq̇ = λ δq, because δq̇ is only rounding error if λ ≈ 0.
     motion = weights * max(vector[:n], value * vector[:n], key=np.linalg.norm)
     size = np.linalg.norm(motion)
     parts = [0.0 if abs(part) <= _ROUNDING * abs(value) else part for part in (value.real, value.imag)]

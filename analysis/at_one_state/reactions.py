@@ -24,7 +24,7 @@ from ...reference.solve.solver import InitialValueProblem
 from ..start.absolute import Pair, pairs
 from ..start.planar import in_plane
 
-# Components below this limit are zero. The multipliers are unit vectors of the null space of Cᵀ.
+# Wrench components up to this limit count as zero, for multipliers of length 1.
 _ZERO = 1e-7
 
 

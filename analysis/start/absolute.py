@@ -24,7 +24,7 @@ from ...reference.kinematics.quantities import KinematicState
 from ...reference.solve.model import ReferenceModel
 
 _ROUNDING = 1e-12  # largest norm of a Jacobian row that is treated as zero
-_RANK = 1e-9  # largest relative singular value of a joint's twists that is treated as zero
+_RANK = 1e-9  # singular values of a joint's twists up to this fraction of the largest one count as zero
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def pairs(model: ReferenceModel, state: KinematicState) -> list[Pair]:
     absolute = _Absolute(model, state)
     found = [*absolute.joints(), *absolute.closures(), *absolute.programmed(), *absolute.nonholonomic()]
     names = [pair.name for pair in found]
-    # A link and a closure may have the same name.
+    # If a link and a closure have equal names, their kind is added to the name.
     return [replace(p, name=f"{p.name} ({p.kind})") if names.count(p.name) > 1 else p for p in found]
 
 

@@ -21,7 +21,7 @@ from ...reference.kinematics.extent import units_of_change
 from ...reference.kinematics.kinematics import Kinematics, Posture
 from .turned import Turns, turn
 
-_STAYING = {"base": "the base", "elastic": "beams"}  # words for the coordinates that must not change
+_STAYING = {"base": "the base", "elastic": "beams"}  # how messages name the coordinates that must not change
 
 
 def assemble(mechanism: Mechanism, q: Array, mobile: Array | None = None) -> Array:

@@ -21,12 +21,12 @@ from ...reference.kinematics.extent import units_of_change
 from ...reference.kinematics.kinematics import Kinematics
 from ...reference.solve.model import ReferenceModel, pseudo_inertia
 
-_LOST = 1e6  # above this ratio of a term to the difference, accelerations have fewer than nine reliable digits
+_LOST = 1e6  # if cancellation exceeds this ratio, accelerations have fewer than nine reliable digits
 _MASSLESS = 1e-12  # largest inertia that is treated as zero, relative to the inertia of the subtree
 # Smallest radius of gyration that is assumed for a body, relative to the mechanism's extent.
 _POINT = 1e-8
-_TURNED = 1e-3  # in gimbal lock, the |cosine| of the second Euler angle is less than this
-_OFFSET, _VARIATION = 0.3, 0.1  # shifts away from special positions: mean and amplitude, rad or m
+_TURNED = 1e-3  # a joint is in gimbal lock if the |cosine| of its second Euler angle is below this
+_OFFSET, _VARIATION = 0.3, 0.1  # mean and variation of the coordinates' shifts to an ordinary position, rad or m
 _INVOLVED = 0.1  # a coordinate is part of a motion if its share exceeds this fraction of the largest share
 
 

@@ -14,9 +14,9 @@ from ...reference.solve.solver import InitialValueProblem
 from .assembly import assemble
 from .statics import described_state
 
-_FAR = 0.1  # a change of an initial position is reported above this, rad or relative to the extent
-_ROUNDING = 1e-12  # new values below this fraction of the old value are replaced by zero
-_CHANGED = 1e-6  # a changed initial velocity is reported above this fraction of the largest one
+_FAR = 0.1  # changes of initial positions above this limit are reported, rad or fraction of the extent
+_ROUNDING = 1e-12  # a value that shrinks below this fraction of its old value is set to zero
+_CHANGED = 1e-6  # changes of velocities above this fraction of the largest velocity are reported
 
 
 def start_notes(problem: InitialValueProblem) -> list[str]:

@@ -25,10 +25,10 @@ from ...reference.solve.manifold import Manifold
 from ...reference.solve.model import ReferenceModel
 from .left_out import LeftOut, Opening
 
-_STEPS = 40  # constraints are checked at the end of this many equal time intervals
+_STEPS = 40  # number of equal time intervals; constraints are checked at their ends
 _HALVINGS = 3  # a time step that fails is halved at most this many times
 _RANK = 1e-8  # singular values below this fraction of the largest one count as zero
-_ASIDE = 0.1  # distance of the nearby states from the initial position, rad or relative to the extent
+_ASIDE = 0.1  # distance of nearby test states from the initial position, rad or fraction of the extent
 
 
 @dataclass(frozen=True)

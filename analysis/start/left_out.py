@@ -16,10 +16,10 @@ from ...reference.constraints.choice import RowChoice
 from ...reference.kinematics.quantities import KinematicState
 from ...reference.solve.model import ReferenceModel
 
-# Small violations of independent constraints appear in redundant ones to first order, which is subtracted.
-# Second-order terms remain: a redundant constraint may be violated by this factor times their estimate.
+# Violations of independent constraints change redundant ones to first order; this change is subtracted.
+# A redundant constraint may still be violated by this factor times the estimate of the second-order change.
 _CURVED = 10.0
-_NOISE = 1e-15  # violations below this are always admissible
+_NOISE = 1e-15  # smaller violations are always admissible
 _TINY = 1e-300  # avoids division by zero
 WHAT = ("positions", "velocities", "accelerations")
 
@@ -73,7 +73,7 @@ class LeftOut:
         self.rows = [k for k in range(len(constraints.names)) if k not in choice.independent]
         self.names = tuple(constraints.names[k] for k in self.rows)
         self._constraints, self._unit = constraints, choice.unit
-        self._reach = choice.extent * choice.unit  # coordinate changes that are large within 1 s
+        self._reach = choice.extent * choice.unit  # changes that move points by about the extent
         self._orders = constraints.orders[self.rows]
         self._open = float(model.mechanism.chain.simulation.violation)
 
@@ -131,7 +131,7 @@ class LeftOut:
             scale = scale + sizes.C @ np.abs(motion) + np.abs(values - rows.C @ motion)
             allowed = _CURVED * violated
         scale = scale[self.rows] + np.abs(implied)
-        # Limit relative to the terms if they are smaller than 1, otherwise absolute.
+        # The limit is relative to the sum of the terms if this sum is below 1, and absolute otherwise.
         small = np.maximum(self._open * np.minimum(scale, 1.0), _NOISE)
         return found, allowed * scale + small
 

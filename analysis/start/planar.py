@@ -23,7 +23,7 @@ from ...reference.kinematics.quantities import KinematicState
 from ...reference.solve.model import ReferenceModel
 from .absolute import Pair
 
-_MIXED = 1e-9  # in-plane constraints may contain an out-of-plane part up to this fraction of the row
+_MIXED = 1e-9  # the out-of-plane part of a row counts as zero up to this fraction of the row
 _TINY = 1e-300  # avoids division by zero for a kinematic pair without constraints
 
 

@@ -18,14 +18,14 @@ from ...reference.solve.solver import InitialValueProblem
 from .contradictions import ManifoldWalk, SingularStart
 from .left_out import Opening
 
-_REACHED = 1e-6  # a waypoint counts as reached if its distance is less than this, m and rad
-_CLOSE = 0.01 * _REACHED  # the search ends at this distance from the waypoint, m and rad
+_REACHED = 1e-6  # a waypoint is reached if the position and orientation errors are below this, m and rad
+_CLOSE = 0.01 * _REACHED  # the search ends if the errors at the waypoint are below this, m and rad
 _ITERATIONS = 200  # maximum number of steps of a search
-_LOOP = 100.0  # weight of the closure residuals; the distance from the waypoint has weight 1
+_LOOP = 100.0  # weight of closure residuals in the least-squares sum; waypoint errors have weight 1
 _SPREADS = (0.1, 0.3, 1.0, 1.0, 3.0, 3.0)  # maximum distances of random initial guesses, rad or m
-_FIRST_DAMPING = 1e-3  # initial Levenberg-Marquardt damping, relative to the Jacobian
+_FIRST_DAMPING = 1e-3  # initial damping of the Levenberg-Marquardt method
 _MOST_DAMPING = 1e8  # largest Levenberg-Marquardt damping; beyond it, steps are only rounding errors
-_ACROSS = 0.5**0.5  # the norm of direction cosine differences times this factor is the angle of a small rotation
+_ACROSS = 0.5**0.5  # converts the norm of direction cosine differences to a small rotation angle, rad
 
 
 def unreachable(problem: InitialValueProblem) -> list[Problem]:

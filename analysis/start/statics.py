@@ -223,7 +223,7 @@ class _Balance:
 
         def pulls(at: Array) -> Array:
             state = self._model.state(np.zeros(len(at)), at, np.zeros_like(at), Segment(0.0))
-            # Rounding errors in C have no effect, because the multipliers of these rows are zero.
+            # Rounding errors in C have no effect, because the multipliers of the affected rows are zero.
             bound = multipliers @ self._model.constraints.loops.rows(state.posture).C
             return np.asarray((self._model.forces(state).total + bound)[:, self.free])
 

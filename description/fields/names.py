@@ -84,7 +84,7 @@ def file_name(name: str) -> str:
 
 _SCHEMA = WithJsonSchema({"type": "string", "pattern": f"^{_PATTERN}$"})
 Name = Annotated[str, AfterValidator(identifier), _SCHEMA]
-# Name of a link or another element; generated Modelica code contains it only as a prefix, `floor_gap`.
+# Name of a link or another element. Generated Modelica names begin with it, such as `floor_gap`.
 PartName = Annotated[str, AfterValidator(prefix), _SCHEMA]
 # Name that is also used for a file or folder.
 FileName = Annotated[str, AfterValidator(file_name), _SCHEMA]

@@ -23,7 +23,7 @@ from ...language.ir import Expr
 from ...language.suggest import alternatives
 from ..types.bounds import ANY, NON_NEGATIVE, POSITIVE, Bounds
 
-# Parameter values of the description that is validated at present; None for a faulty parameter.
+# Parameter values of the description that is being validated; None for a faulty parameter.
 _KNOWN: ContextVar[Mapping[str, float | None]] = ContextVar("parameters")
 
 
@@ -100,7 +100,7 @@ def _read(value: Any, check: Callable[[Any], float], bounds: Bounds) -> AnyNumbe
         return check(value)
     known, tree = _KNOWN.get({}), _parsed(value)
     if any(known[name] is None for name in _parameters_of(value, tree, known)):
-        return ParametricNumber(1.0, value, tree)  # the fault of the parameter is reported elsewhere
+        return ParametricNumber(1.0, value, tree)  # another check reports the faulty parameter
     return _checked(ParametricNumber(_value(value, tree, known), value, tree), bounds)
 
 
@@ -170,7 +170,7 @@ def _field(bounds: Bounds) -> Any:
     return Field(strict=True, allow_inf_nan=False, ge=bounds.low, le=bounds.high)
 
 
-# Plain numbers without expressions: settings, initial values, and numbers that change the equations' form.
+# Numbers that must not be expressions: settings, initial values, and numbers that change the equations' form.
 Plain = Annotated[float, _field(ANY)]
 PlainPositive = Annotated[float, _field(POSITIVE)]
 PlainNonNegative = Annotated[float, _field(NON_NEGATIVE)]

@@ -13,7 +13,7 @@ from ..fields.types import Expression, KeyProblem, Part
 OWN_NAMES = (
     "length",
     "rate",
-)  # names that the force expression may use without the name of the element
+)  # the force expression may use these names without the element's name
 
 
 class LineEnd(Part):
@@ -77,7 +77,7 @@ class Line(Part):
         if self.force is not None and self.input:
             raise KeyProblem("force", "expected either force or input = true, got both")
         if self.input:
-            identifier(self.name)  # the FMU input has this name
+            identifier(self.name)  # the name must be valid for an FMU input
         if springs and (self.force is not None or self.input):
             raise KeyProblem(
                 springs[0], f"cannot be combined with {'force' if self.force is not None else 'input = true'}"

@@ -12,8 +12,8 @@ from ..fields.types import AllOrNames, AutoOrNames, KeyProblem, OrTable, Part, R
 from .parameter import known_unit
 
 MOST_POINTS = 50_000  # maximum number of output points, because all states of all runs are kept in memory
-_SHORTEST = 1e-7  # smallest interval of output points, s; FMPy ignores much shorter ones as rounding
-_MOST_STEPS = 10_000_000  # maximum number of RK4 steps, which take hours
+_SHORTEST = 1e-7  # smallest interval of output points, s; FMPy ignores intervals that look like rounding errors
+_MOST_STEPS = 10_000_000  # maximum number of RK4 steps; more would take hours
 
 
 class Constraints(Part):

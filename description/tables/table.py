@@ -20,7 +20,7 @@ MOST_POINTS = 10_000
 _LARGEST = 10_000_000  # bytes
 _MOST_PROBLEMS = 10
 _MOST_KINKS = 500
-_FEWEST = {("cubic", "free"): 4}  # Tables with other interpolations need two points.
+_FEWEST = {("cubic", "free"): 4}  # Smallest number of points; two suffice in all other cases.
 _CONTINUOUS = {"linear": 0, "pchip": 1, "cubic": 2}
 
 

@@ -18,7 +18,7 @@ from .frame import Frame
 
 Reader: TypeAlias = Callable[
     [AnyNumber], S
-]  # function that converts a number of the description to a `float` or symbolic expression
+]  # function that returns a number of the description as a `float` or as a symbolic expression
 
 
 class Point(Part):
@@ -34,7 +34,7 @@ class Point(Part):
     of the point's z axis."""
 
 
-HALF_TURN = -1.0 + 5e-7  # cosine of 180° − 1e-3 rad, the largest admissible rotation
+HALF_TURN = -1.0 + 5e-7  # cosine of the largest admissible rotation, 180° − 1e-3 rad
 Share = Annotated[AnyNumber, between(RAMP)]
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from .origin import Origin, Signal
 
-# Unit of each measured quantity, and meaning of a positive value, by type of force element.
+# For each type of force element: unit of each measured quantity, and meaning of a positive value.
 _MEASURES = {
     "line": {
         "length": ("m", "length of {}"),

@@ -100,13 +100,13 @@ DOWNHILL = DownhillLimits()
 
 # ---- Limits of the search in Python: finite differences and damped steps without quadratic convergence ----------
 
-CLOSED = 1e-7  # a loop with a smaller gap is closed, m or rad; initial values in descriptions have about 8 digits
+CLOSED = 1e-7  # a loop counts as closed below this gap, m or rad; described values have about 8 digits
 RANK = 1e-9  # singular values of the closure Jacobian below this fraction of the largest one count as zero
 STALLED = 1e-9  # if a step reduces the gap by a smaller fraction, the search cannot make progress
-KEPT = 1e-8  # residuals below this count as zero, in the constraint's unit per s; relative if the terms exceed 1
-BALANCED = 1e-9  # unbalanced forces below this fraction of the largest force are errors of finite differences
-SETTLED = 1e-13  # steps below this are rounding errors, relative to the largest coordinate, but at least to 1
-CLOSE = 1e-6  # smaller Newton steps, rad or m, are taken without a check of the forces
+KEPT = 1e-8  # velocity residuals below this count as zero, in the constraint's unit/s; relative for terms above 1
+BALANCED = 1e-9  # forces are in equilibrium if their sum is below this fraction of the largest force
+SETTLED = 1e-13  # steps below this are rounding errors, as a fraction of the largest coordinate (at least 1)
+CLOSE = 1e-6  # below this length, rad or m, Newton steps need no check of the forces
 SMALLEST = 1e-12  # stiffnesses or forces below this fraction of the largest one count as zero
 PATIENCE = 20  # progress is judged over this many recent steps
-PROGRESS = 0.9  # without progress, the smallest recent residual exceeds this fraction of the largest one
+PROGRESS = 0.9  # no progress: the smallest recent residual exceeds this fraction of the largest recent one

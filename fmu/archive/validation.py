@@ -11,7 +11,7 @@ from fmpy.model_description import ValidationError, read_model_description
 from fmpy.validation import validate_fmu
 
 # Variable names of the naming convention "structured" (FMI 2.0, section 2.2.9).
-# FMPy would parse names with the standard's ambiguous grammar, which takes most of the time of a build.
+# The standard's grammar is ambiguous, so FMPy's parser needs most of the time of a build.
 # The grammar defines a regular language, so this package checks names with a regular expression.
 _QUOTED = r"""'(?:[\w!#$%&()*+,\-./:;<>=?@\[\]^{}|~ ]|\\['"?\\abfnrtv])+'"""
 _ONE = rf"(?:[A-Za-z_]\w*|{_QUOTED})(?:\[\d+(?:,\d+)*\])?"

@@ -37,9 +37,9 @@ from .fmu import Fmu, Order
 DATA = "equations_data.c"
 # Folders of the model-independent C sources; each FMI version adds one folder.
 _ROOMS = ("algebra", "core", "evaluation", "events", "constraints", "solvers", "cosimulation", "instance")
-# Compiler options of generated code for the initial state, which runs only a few times.
-# Warnings are disabled (-w), because the tests check the code for warnings; -O0 halves the compile time.
-# Without -fno-sanitize=undefined, zig would add run-time checks to unoptimised code.
+# Compiler options of the code for the initial state, which runs only a few times.
+# The tests check the code for warnings, so -w disables them here; -O0 halves the compile time.
+# zig would add run-time checks to unoptimised code; -fno-sanitize=undefined prevents this.
 _AS_IT_STANDS = ("-w", "-O0", "-fno-sanitize=undefined")
 # Compiler options of the generated sources: only the dynamics gain speed from -O2.
 # For the derivatives of the dynamics, -O2 would add 50 % to the compile time.

@@ -68,7 +68,7 @@ def dependencies(staged: Staged) -> Dependencies:
             times = staged.blocks["event_times"]
             known[_slice(Block(staged.blocks["switches"].offset, times.size))] = known[_slice(times)]
         _propagate(stage, known)
-        if stage.name == "start states":  # a start parameter that a user sets defines the state without a search
+        if stage.name == "start states":  # a user's start parameters define the state directly
             known[_slice(staged.blocks["start_states"])] |= known[staged.given]
     wanted = ("derivatives", "outputs", "start_states", "calculated")
     return Dependencies(*(known[_slice(staged.blocks[name])] for name in wanted))

@@ -265,7 +265,7 @@ def _derivative(name: str, found: StageDerivative, work: Mapping[str, int], adjo
     }
 
 
-# C enumerator of a variable's index, as a function of the variable, by kind; other kinds use the number.
+# For each kind of variable: C name of its index. For all other kinds, the number is used.
 _INDEX_NAMES = {
     "real_setting": lambda v: f"SETTING_{v.name.upper()}",
     "integer_setting": lambda v: f"SETTING_{v.name.upper()}",

@@ -91,7 +91,7 @@ def _repetitions(kinds: NDArray[np.int64]) -> list[Piece]:
     kinds = np.unique(kinds, return_inverse=True)[1].astype(np.min_scalar_type(len(kinds)))
     for period in range(1, min(_PERIOD, len(kinds) // 2) + 1):
         begins, ends = _stretches(kinds[:-period] == kinds[period:])
-        least = -(-_WORTH // period) * period  # multiple of the period, because only whole repetitions count
+        least = -(-_WORTH // period) * period  # rounded up to whole repetitions
         for k in np.flatnonzero(ends - begins >= least):
             found.append(Piece(int(begins[k]), period, int(ends[k] - begins[k]) // period + 1))
     return found

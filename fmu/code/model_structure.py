@@ -50,7 +50,7 @@ class _Builder:
         self.running = np.array([fmi != "2.0" or table[i].kind != "parameter" for i in self.columns], dtype=bool)
         if fmi != "2.0":
             for i, variable in enumerate(table):
-                if variable.elements == 0:  # All elements of an array have one value reference, that of the array.
+                if variable.elements == 0:  # array elements share the value reference of the array
                     self.reference[i] = self.reference[i - 1]
 
     def structure(self) -> ModelStructure:

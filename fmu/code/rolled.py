@@ -277,12 +277,12 @@ class _Text:
 
     def __init__(self, tape: Tape, piece: Piece, operands: list[list[Operand]], memory: _Memory) -> None:
         self._tape, self._piece, self._operands, self._memory = tape, piece, operands, memory
-        self._columns: dict[tuple[int, ...], int] = {}  # column of the index table for each index sequence
+        self._columns: dict[tuple[int, ...], int] = {}  # column of each index sequence in the index table
         self._uses = Counter(operand for line in operands for operand in line)
         # C variable for each operand that one loop iteration reads several times.
         self._named: dict[StridedOperand, str] = {}
         self._carried: dict[Carried, str] = {}
-        self.arrays: set[str] = set()  # C function parameters that the code uses
+        self.arrays: set[str] = set()  # function parameters that the C code uses
         self._blocks: dict[str, int] = {}
         self._lines: list[str] = []
 

@@ -95,7 +95,7 @@ def differentiate(stage: Stage) -> StageDerivative:
     results = list(stage.function.call(symbols))
     to, values, arguments = stage.outputs, stage.inputs, list(symbols)
     changes = tuple(label.change for label in stage.labels)
-    # The solution is zero where derivatives are evaluated. A change of the matrix then has no effect on it.
+    # Derivatives are evaluated where the solution is zero, so a change of the matrix has no effect on it.
     if stage.vanishes:
         place = stage.outputs.index(stage.solution)
         results, to, changes = results[place : place + 1], to[place : place + 1], changes[place : place + 1]

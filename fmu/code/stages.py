@@ -45,7 +45,7 @@ from .start import StartStages
 from .tape import with_own_registers
 
 _TREE_FACTORS = 7  # Number of factors per coordinate that the solver in fmu/sources/algebra/tree_solve.h stores.
-# Chains of stage groups. A group may use values of earlier groups in the same chain, but not of other chains.
+# Chains of stage groups. A group may use values of earlier groups in its own chain only.
 _CHAINS = (
     ("dynamics", "outputs"),
     ("violations",),
@@ -107,7 +107,7 @@ class _Cutter:
         chains = [[plan for group in groups for plan in plans[group]] for groups in _CHAINS]
         later = set().union(*(plan.uses() for each in chains for plan in each))
         self._run(plans["prepare"], later.union(*(plan.uses() for plan in plans["start"])))
-        self._exchange("pieces", "start_pieces")  # lookup tables are evaluated at t = 0 for the initial state
+        self._exchange("pieces", "start_pieces")  # the initial state uses lookup tables at t = 0
         if self.program.start is not None:
             StartStages(self.program, self.result, self.known, self.arguments).add()
         self._run(plans["start"], later)
@@ -344,8 +344,8 @@ class _Cutter:
         """
         rows = {name: value.T for name, value in values.items()}
         entries = {name: [(entry.element_hash(), entry) for entry in row.nonzeros()] for name, row in rows.items()}
-        # Numbers and function arguments are available in later stages without a copy in the workspace.
-        # A symmetric matrix contains each off-diagonal expression twice; the value is stored once.
+        # Later stages can use numbers and function arguments directly, so these need no copy in the workspace.
+        # In a symmetric matrix, two entries share one off-diagonal expression; its value is stored once.
         nodes = {
             node: entry
             for node, entry in chain.from_iterable(entries.values())

@@ -19,7 +19,7 @@ from ...core.errors import BuildError
 from .casadi_eval import SX
 
 Integers: TypeAlias = NDArray[np.int64]
-COMPUTED, NOTHING = -1, -2  # Codes for the source of an operand: result of an operation, or no operand.
+COMPUTED, NOTHING = -1, -2  # Codes for operands that are results of operations, and for missing operands.
 # C templates of CasADi's operations. OP_OUTPUT copies an argument or a constant to a result.
 _OPERATORS = {
     ca.OP_OUTPUT: "{0}",
@@ -65,7 +65,7 @@ _OPERATORS = {
     ca.OP_EQ: "{0} == {1}",
     ca.OP_NE: "{0} != {1}",
     ca.OP_NOT: "!{0}",
-    # Explicit comparisons avoid clang's warning about numbers as conditions.
+    # With explicit comparisons, clang does not warn about numbers as conditions.
     ca.OP_AND: "{0} != 0.0 && {1} != 0.0",
     ca.OP_OR: "{0} != 0.0 || {1} != 0.0",
     ca.OP_IF_ELSE_ZERO: "{0} ? {1} : 0.0",
@@ -146,7 +146,7 @@ class _Instructions:
         blocks = np.where(computed, COMPUTED, self._given[sources, 0])
         elements = np.where(computed, self._numbers[sources], self._given[sources, 1])
         blocks[self._constant | (sources < 0)] = NOTHING
-        # If the first operand is a constant, it becomes part of the C template, and the second operand moves up.
+        # A constant first operand becomes part of the C template; the second operand takes its place.
         for found in (blocks, elements):
             found[self._constant[:, 0]] = found[self._constant[:, 0], ::-1]
         return blocks[self._operations], elements[self._operations]

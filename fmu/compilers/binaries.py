@@ -19,7 +19,7 @@ from .platforms import TARGETS, Platform, here
 from .universal import universal
 
 FLAGS = ("-O2", "-fno-math-errno", "-fvisibility=hidden", "-Iinclude")  # the code does not use errno
-# Minimum processors for which libraries can be compiled: this machine's, or any x86-64 with AVX2 and FMA.
+# Oldest processors on which compiled libraries run: that of this computer, or any x86-64 with AVX2 and FMA.
 MARCHES = ("native", "x86-64-v3")
 # Vectors of four doubles are slower than vectors of two, because the code reads non-adjacent doubles.
 _NARROW = ("-mprefer-vector-width=128",)
@@ -127,7 +127,7 @@ def build(
             (folder / path).parent.mkdir(exist_ok=True)
             (folder / path).write_text(text, encoding="utf-8")
         slices = [_Slice(name, folder, t, k, c) for t in made_by for k, c in enumerate(t.compilers)]
-        # Long sources come first. Otherwise, the last compilation could run alone while other processors are idle.
+        # The longest sources are compiled first, so that no long compilation runs alone at the end.
         longest_first = sorted(sources, key=lambda source: -len(files[source]))
         jobs = [(part, source, flags.get(source, compiler.STRICT)) for source in longest_first for part in slices]
         for what in pool.map(lambda job: job[0].compile(*job[1:]), jobs):
@@ -172,7 +172,7 @@ class _Slice:
     def compile(self, source: str, flags: Sequence[str]) -> str:
         """Compile a source to an object file and return a progress message."""
         (self.folder / self.objects).mkdir(exist_ok=True)
-        # clang would warn about -fPIC for Windows, because all code for Windows is position independent.
+        # Code for Windows is always position independent, and clang warns about -fPIC there.
         position = () if self.made_by.platform.suffix == ".dll" else ("-fPIC",)
         flags = (*self.made_by.flags, *position, *flags)
         compile_object(self.compiler, source, f"{self.objects}/{source}.o", flags, folder=self.folder)

@@ -19,7 +19,7 @@ from ...core.errors import BuildError, MissingToolError
 STRICT = ("-Wall", "-Wextra", "-Wpedantic", "-Werror")
 _TIMEOUT = 600.0  # Maximum duration of a compiler call, s.
 
-# Without -mcpu, zig compiles for the processor of this machine, and the FMU may crash on other processors.
+# -mcpu=baseline: by default, zig compiles for this computer's processor, and FMUs may crash on others.
 _ZIG = (sys.executable, "-m", "ziglang", "cc", "-mcpu=baseline")
 
 
@@ -39,7 +39,7 @@ class Compiler:
 
         The processor is named as in gcc's option -march.
         """
-        # zig spells processor names with underscores. This option overrides -mcpu=baseline, which precedes it.
+        # zig's processor names contain underscores. The last -mcpu counts, so this one overrides -mcpu=baseline.
         return (f"-mcpu={name.replace('-', '_')}",) if self.is_zig else (f"-march={name}",)
 
     def knows(self, flags: Sequence[str]) -> bool:

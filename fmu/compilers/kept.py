@@ -14,7 +14,7 @@ from ...core.fingerprint import machine_fingerprint
 from ...core.store import Store
 from . import compiler
 
-_FOLDER = "GPMELICA_OBJECTS"  # Environment variable with the folder of the cache, inherited by child processes.
+_FOLDER = "GPMELICA_OBJECTS"  # Environment variable with the cache folder; child processes inherit it.
 _INCLUDE = re.compile(r'^ *# *include "(.+?)"', re.MULTILINE)
 
 

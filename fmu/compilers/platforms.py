@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from ...core.errors import DescriptionError, Problem
 
-# zig targets by FMI 3.0 name of the system. The binaries require at least glibc 2.17 or macOS 11.0.
+# Target names of zig, by FMI 3.0 platform name. Binaries need glibc 2.17, macOS 11.0 or later versions.
 TARGETS = {
     "x86_64-linux": "x86_64-linux-gnu.2.17",
     "x86-linux": "x86-linux-gnu.2.17",
@@ -21,8 +21,8 @@ TARGETS = {
     "aarch64-darwin": "aarch64-macos.11.0",
 }
 
-# FMI 3.0 names of the systems, by FMI 2.0 name of the platform.
-# FMI 2.0 has one name for all Macs, so the library contains code for both processors.
+# FMI 3.0 platform names, by FMI 2.0 platform name.
+# FMI 2.0 has one name for Macs with both processors, so one library contains code for both.
 _FMI2 = {
     "linux64": ("x86_64-linux",),
     "linux32": ("x86-linux",),
@@ -63,7 +63,7 @@ def here(fmi: str) -> Platform:
     if fmi != "2.0":
         return Platform(own, (own,))
     bits = "32" if architecture == "x86" else "64"
-    # FMI 2.0 names do not contain the processor, so importers on aarch64 use the names of x86 platforms.
+    # FMI 2.0 names omit the processor, so importers on aarch64 look for the x86 names.
     return Platform({"windows": "win"}.get(system, system) + bits, (own,))
 
 

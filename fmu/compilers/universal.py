@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 
-# Magic number of Apple's mach-o/fat.h, and log2 of the alignment of the libraries in bytes.
+# Magic number from Apple's mach-o/fat.h; the libraries' alignment is 2 to this power, bytes.
 _MAGIC, _ALIGNMENT = 0xCAFEBABE, 14
 
 

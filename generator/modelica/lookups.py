@@ -18,7 +18,7 @@ from .writer import Declaration, Equation, Group
 
 _COLUMNS = ("begin", "c0", "c1", "c2", "c3")
 _TITLE = "tables"
-_NEAR = 1e-2  # distance ahead at which the current piece is searched, relative to the shortest piece
+_NEAR = 1e-2  # look-ahead in the search for the current piece, as a fraction of the shortest piece
 
 
 @dataclass(frozen=True)

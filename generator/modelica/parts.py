@@ -21,11 +21,11 @@ from .writer import Declaration, Equation, Group, Member
 _MARGIN = " " * 4  # indentation of declarations and equations in a model
 _AT_START = Origin("values at the initial time")
 _SWITCHING = Origin("time events, reduced by a rounding error")
-_NEVER = ir.constant(1e16)  # event time that no run reaches, s
-# Relative amount by which a time event is triggered early.
-# A communication point almost at the event time is then after the event, and no tiny solver step is needed.
+_NEVER = ir.constant(1e16)  # event time for conditions that never switch, s; no run reaches it
+# A time event is triggered earlier than its time by this fraction of the time.
+# Otherwise, a communication point just before the event would require a tiny solver step.
 _EARLY = ir.constant(1e-12)
-_TINY = ir.constant(1e-300)  # added under the square root of a norm, so that the norm is differentiable at zero
+_TINY = ir.constant(1e-300)  # added under the square root of a norm, which is then differentiable at zero
 _PARAMETERS = {  # headings of parameters that belong to no entry of the description
     "general": "general parameters",
     "description": "parameters of the description",

@@ -14,7 +14,7 @@ _SUM, _PRODUCT, _POWER, _ATOM = 1, 2, 3, 4
 _STRENGTH = {"+": _SUM, "-": _SUM, "neg": _SUM, "^": _POWER}
 _STRENGTH |= {"*": _PRODUCT, "matmul": _PRODUCT, "/": _PRODUCT}
 _WIDTH = 112
-# Modelica expressions for functions that need no definition in the generated source
+# Modelica expressions that replace function calls, so that no function must be defined.
 _FORMS = {"sumOfSquares": "sum({0}.*{0})", "ones": "ones({shape[0]})"}
 
 
@@ -48,7 +48,7 @@ def text(expr: Expr) -> str:
     sign = "*" if expr.op == "matmul" else f" {expr.op} " if strength == _SUM else expr.op
     if expr.op == "^" and right.op == "constant" and right.data == int(right.data) >= 0:
         return f"{_inside(left, _ATOM)}^{int(right.data)}"
-    # A power in a power needs parentheses in Modelica. All other operators are left-associative.
+    # In Modelica, a power whose base is a power needs parentheses; all other operators are left-associative.
     stronger_left = strength + (expr.op == "^")
     return f"{_inside(left, stronger_left)}{sign}{_inside(right, strength + 1)}"
 
@@ -161,7 +161,7 @@ def layout(code: str, indent: int, description: str = "") -> str:
     return "\n".join([*lines, f"{margin}    {description};"] if description else lines)
 
 
-TIE = "\u00a0"  # non-breaking space, at which comments are not broken into lines
+TIE = "\u00a0"  # non-breaking space; the line of a comment does not end here
 
 
 def comment(words: str, indent: int) -> str:

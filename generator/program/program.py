@@ -392,7 +392,7 @@ class EquationSystem:
     reserved: set[str] = field(default_factory=set)
     _origin: Origin = GENERAL
     _fixed: set[str] = field(default_factory=set, init=False)
-    _seen: int = field(default=0, init=False)  # number of items that were already searched for constants
+    _seen: int = field(default=0, init=False)  # constants have been searched for in this many items
 
     @property
     def headline(self) -> str:
@@ -470,7 +470,7 @@ class EquationSystem:
     ) -> Expr:
         """Define a scalar or array block by block and return its symbol."""
         name = self.fresh(name)
-        # A definition in several blocks is no derived parameter, because Modelica declares it by one expression.
+        # Modelica declares a derived parameter by one expression, so a definition in several blocks cannot be one.
         whole = all(index == () for index, _ in parts)
         constant = whole and not traits.replaceable and all(self.is_constant(expr) for _, expr in parts)
         self.items.append(

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 from ...language import ir
 from ...language.ir import Expr
 
-# rotation about the body's origin, translation, other motion: TreeMotion in sources/algebra/tree_solve.h
+# Kinds of motion in sources/algebra/tree_solve.h: rotation about the body's origin, translation, other.
 TreeMotion: TypeAlias = Literal["turns", "shifts", "moves"]
 _INERTIA = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 

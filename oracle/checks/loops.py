@@ -13,14 +13,14 @@ from ..equations.model import Model
 from ..expressions.state import State
 from .ranks import units_of
 
-_CLOSED = 1e-7  # largest error of a closed loop, rad or relative to the mechanism's size
+_CLOSED = 1e-7  # a loop is closed if its error is at most this, rad or fraction of the mechanism's size
 _STEPS = 40  # number of steps from the described to the initial position
 _ITERATIONS = 40  # maximum number of Newton steps for closing the loops
-_CONVERGED = 1e-11  # tolerance of Newton's method, m or rad; multiplied by the mechanism's size if it exceeds 1 m
+_CONVERGED = 1e-11  # tolerance of Newton's method, m or rad; for mechanisms above 1 m, multiplied by the size in m
 _NEARLY = 1e-8  # largest loop-closure error that is accepted after the last Newton step, m or rad
-_SAME = 1e-3  # A larger difference of a coordinate, rad or relative to the size, means another assembly mode.
-_SINGULAR = 1e-8  # Newton steps treat smaller relative singular values of the Jacobian as zero.
-_RANK = 1e-7  # A constraint is redundant if the relative pivot of the QR decomposition is smaller than this.
+_SAME = 1e-3  # Coordinates of one assembly mode differ by less than this, rad or fraction of the size.
+_SINGULAR = 1e-8  # In Newton steps, relative singular values of the Jacobian below this count as zero.
+_RANK = 1e-7  # A constraint is redundant if its QR pivot is below this fraction of the largest pivot.
 
 
 def open_loops(model: Model, state: State) -> Iterator[str]:

@@ -18,10 +18,10 @@ from ..expressions.state import State
 
 # Relative singular values above the first limit are surely nonzero; values below the second are surely zero.
 _SURELY, _HARDLY = 1e-5, 1e-11
-_NOTHING = 1e-7  # a Jacobian row with a smaller length, relative to its summands, contains only rounding errors
+_NOTHING = 1e-7  # a Jacobian row is rounding error if its length is below this fraction of its longest summand
 _ITERATIONS = 30  # maximum number of Newton steps of the projection onto the constraints
 _CLOSED = 1e-10  # The projection has converged if all constraint residuals are smaller than this, m or rad.
-_SINGULAR = 1e-8  # Newton steps treat smaller relative singular values of the Jacobian as zero.
+_SINGULAR = 1e-8  # In Newton steps, relative singular values of the Jacobian below this count as zero.
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,9 @@ from ..equations.model import Model
 from ..expressions.state import State
 from .ranks import units_of
 
-_IDLE = 1e-10  # Multipliers with a smaller relative singular value have no effect on the bodies.
-_EMPTY = 1e-12  # A shorter Jacobian row is omitted, as its wrench acts on the ground alone.
-# A reaction is not unique if multipliers of length 1 without effect on the bodies change it by more than this.
+_IDLE = 1e-10  # Multipliers act on no body if their singular value is below this fraction of the largest one.
+_EMPTY = 1e-12  # A shorter Jacobian row is omitted, because its wrench acts only on the ground.
+# A reaction is not unique if multipliers without effect on the bodies, of length 1, change it by more than this.
 _SURELY = 1e-4
 
 

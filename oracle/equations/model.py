@@ -196,7 +196,7 @@ class Model:
             return sorted({self.machine.coordinate(name) for name in actuated})
         found = {self.machine.coordinate(table["joint"]) for table in self.data["motions"]}
         for k, coordinate in enumerate(self.machine.coordinates):
-            # Drives in all joints realise the constraints that do not prescribe the motion of a single joint.
+            # Motions need only the drives of their own joints; programmed constraints need drives in all joints.
             has_drive = coordinate.role == "joint" and bool(self.data["programmed"])
             if has_drive or (coordinate.role == "base" and self.machine.base_held):
                 found.add(k)

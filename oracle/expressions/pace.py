@@ -20,10 +20,10 @@ from .language import Expression
 from .sides import Sides
 
 _HALVINGS = 45  # number of sampled distances on each side of a root
-_VARIES = 1e-6  # Smaller differences of samples, relative to the range of the function, are ignored.
+_VARIES = 1e-6  # Changes below this fraction of the function's range are ignored.
 _SHARE = 0.5  # maximum step size as a fraction of the distance from a root
-_ASIDE = 0.3  # shift of the states for samples beside the initial values, rad or m
-_DENSER = 4.0  # Intervals of a lookup table get separate step limits if their lengths differ by this factor.
+_ASIDE = 0.3  # states are also sampled at this distance from their initial values, rad or m
+_DENSER = 4.0  # Intervals of a lookup table share a step limit if their lengths differ by less than this factor.
 
 
 @dataclass(frozen=True)

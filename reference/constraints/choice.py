@@ -156,6 +156,6 @@ def _without(
     else:
         text = f"{len(kept)} constraint equations remain, but their rank is only {rank}"
     raise SolveError(
-        f"{text}; name {len(C) - rank} redundant equations in constraints.redundant, out of these groups of"
-        f" dependent equations: {depend}"
+        f"{text}; list {len(C) - rank} redundant equations in constraints.redundant; choose them from these"
+        f" groups of dependent equations: {depend}"
     )

@@ -199,7 +199,7 @@ class _ExpressionRow:
         jet, rates = self.reading.jet(state), self.reading.accelerations
         by_rate = jet.gradient[..., jet.gradient.shape[-1] - len(rates) :]
         none = np.zeros_like(jet.value)
-        # With q̈ = 0 in the expression, the value is the part of the equation that does not contain q̈.
+        # The expression is evaluated with q̈ = 0, so its value is the part of the equation without q̈.
         return _row(none, none, by_chain(by_rate, state.jacobian[..., rates, :]), -jet.value)
 
     def sizes(self, state: KinematicState) -> Sizes:

@@ -12,8 +12,8 @@ from ...mechanism import Mechanism
 from .constraints import CompiledConstraints
 from .redundancy import Elimination, MinimumNorm, independent_rows, scaled
 
-# A programmed constraint is realisable if the drives leave at most this residual of its unit row.
-# Singular values of the equations for the drives' efforts also count as zero up to this value.
+# Drives realise a programmed constraint if at most this residual of the constraint's unit row is left.
+# The equations for the drives' efforts also lose rank if a singular value is below this limit.
 _LEFT = 1e-6
 
 

@@ -21,7 +21,7 @@ from .rows import Rows, Sizes, of_each
 
 Steps: TypeAlias = tuple[Number, Number, Number]
 _DIFFERENCES = np.array([np.cross(np.eye(3), e) for e in np.eye(3)])  # Negative permutation symbol, −ε_imn.
-# Smallest admissible value of 1 + tr Q, with the rotation matrix Q from prescribed to actual axes.
+# Smallest admissible 1 + tr Q; the matrix Q rotates the prescribed axes to the actual axes.
 # If 1 + tr Q is smaller, the orientation error is within 1e-6 rad of 180°.
 _OPPOSITE = 1e-12
 

@@ -20,14 +20,14 @@ from scipy.linalg import qr
 
 from ...core.trajectory import Array
 
-# Largest singular value of C that counts as zero, relative to the largest one, for rows of length 1.
+# Singular values of C up to this fraction of the largest one count as zero, if all rows have length 1.
 TOLERANCE = 1e-8
-# A row shorter than this fraction of its terms counts as zero; input data often have only eight digits.
+# A row counts as zero below this fraction of its terms, because input data often have only eight digits.
 _ZERO = 1e-7
-# If a row is shorter than this fraction of its terms, scaling it to length 1 would amplify rounding errors.
+# Rows below this fraction of their terms are not scaled to length 1, which would amplify rounding errors.
 _SHORT = 1e-6
-_ROUNDING = 1e-12  # Largest length of a row that is pure rounding error, relative to the longest row.
-_INVOLVED = 1e-6  # A row belongs to a linear combination if its coefficient is larger than this.
+_ROUNDING = 1e-12  # Rows up to this fraction of the longest row are rounding errors.
+_INVOLVED = 1e-6  # A linear combination involves the rows whose coefficients exceed this.
 
 
 @dataclass(frozen=True)

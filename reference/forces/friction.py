@@ -21,7 +21,7 @@ from ...mechanism import FRICTION_SWEEPS, Friction, Mechanism
 from ..kinematics.kinematics import Posture
 from .joint_loads import AffineLoads
 
-# Constant under the square root in the normal force; it makes the force differentiable at zero, N².
+# Constant under the square root of the normal force, N²; it keeps the root differentiable at zero.
 _SMOOTH = 1e-12
 
 
@@ -57,7 +57,7 @@ class FrictionEfforts:
     residual: Array
 
 
-_Bristle: TypeAlias = tuple[Array, Array]  # Bristle rate and friction coefficient, shape (…) each.
+_Bristle: TypeAlias = tuple[Array, Array]  # bristle rate, and friction coefficient; both of shape (…)
 
 
 def _lugre(friction: Friction, rate: Array, z: Array) -> _Bristle:

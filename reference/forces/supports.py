@@ -55,7 +55,7 @@ class Supports(ForceElements):
         """
         deflection, _, jacobian = self._deflection(state)
         parts = self._parts(state)
-        size = self._position.size  # The length is explicit because reshape(-1) fails without any support.
+        size = self._position.size  # reshape(-1) would fail without supports, so the length is given
         across = -jacobian.reshape(*jacobian.shape[:-2], size)
         forces = parts.reshape(*parts.shape[:-2], size, 1)
         elastic, dissipative, applied = (across @ forces)[..., 0]

@@ -18,8 +18,8 @@ from .integrators import Interpolant
 from .motion import FormulatedModel
 
 _MOST = 1000  # Largest number of events within one second.
-_NEAR = 1e-13  # Accuracy of event times: in s up to t = 1 s, and relative to t at later times.
-_INSTANTS, _MOST_INSTANTS = 16, 256  # Least and largest number of samples of the event indicators in a step.
+_NEAR = 1e-13  # Admissible error of event times: in s up to t = 1 s, as a fraction of t later.
+_INSTANTS, _MOST_INSTANTS = 16, 256  # Smallest and largest number of samples of event indicators per step.
 
 
 class Events:
@@ -133,7 +133,7 @@ class Events:
         return [
             relation
             for relation, distance in distances
-            # At an indicator of exactly zero, the comparison operator decides the truth value.
+            # If an indicator is exactly zero, the comparison operator decides whether the condition is true.
             if distance < 0.0 or (distance == 0.0 and segment.sides[relation.key] != relation.closed)
         ]
 

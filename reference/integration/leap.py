@@ -23,7 +23,7 @@ from .integrators import Interpolant, Rate
 LENGTH = 0.1
 # Position of the singular time in the step, from 0 to 1: the middle of the widest gap between nodes of DOP853.
 PLACE = 0.467
-# Largest admissible velocity change in a step without a matching acceleration, relative to the speed.
+# A step may change velocities by this fraction of the speed more than the accelerations explain.
 _JUMP = 0.1
 
 

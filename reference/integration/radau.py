@@ -29,7 +29,7 @@ STAGES = 11
 _ITERATIONS = 10  # Largest number of Newton iterations in a step.
 _SLOW = 0.5  # If the contraction factor of Newton's method is larger than this, the iteration is stopped.
 _FRESH = 0.05  # If the contraction factor of Newton's method is larger than this, the next step recomputes ∂f/∂y.
-_CONVERGED = 1e-2  # Largest remaining error of a converged Newton iteration, relative to the tolerance.
+_CONVERGED = 1e-2  # Newton's method has converged if its remaining error is below this fraction of the tolerance.
 _LONGER, _SHORTER = 5.0, 0.2  # Largest and smallest ratio of successive step lengths.
 # If the step could grow by less than this factor, it keeps its length, which saves a factorisation.
 _SAME = 1.2
@@ -41,9 +41,9 @@ _BEGINNING = 0.01  # Change of the state in the first step, relative to the norm
 # If the rest of the time span is below this fraction of the step, the step is extended to the end of the span.
 _LAST = 1e-3
 _SPACINGS = 10.0  # Shortest possible step in units of the floating-point spacing at t.
-# An error of the right-hand side is raised if the step is below this number of floating-point spacings at t.
+# If steps are shorter than this many floating-point spacings at t, an error of the right-hand side is raised.
 _FEW_SPACINGS = 1e3
-# Assumed error after one Newton iteration, relative to the change in it; contraction is not yet known.
+# Assumed error after the first Newton iteration, as a fraction of its step; contraction is still unknown.
 _FIRST_LEFT = 0.1
 _LEAST_LEFT = 1e-3  # Least value of 1 − contraction factor, which keeps the error estimate finite.
 _LEAST_ERROR = 1e-16  # Least error relative to the tolerance, which keeps the next step finite.

@@ -107,5 +107,5 @@ def _lines(time: Numbers, values: Numbers, is_free: bool) -> Numbers:
     return np.array([none, none, np.diff(values) / np.diff(time), values[:-1]])
 
 
-# Coefficients of the pieces of a table as cubics, highest power first, shape (4, N − 1).
+# Functions that return a table's pieces as cubics: coefficients, highest power first, shape (4, N − 1).
 _PIECES = {"cubic": _spline, "pchip": _monotone, "linear": _lines}

@@ -433,7 +433,7 @@ def _breaks(call: Call) -> tuple[Node, ...]:
     return x if function in ("abs", "sign") else ()
 
 
-# If an argument is closer than this to the end of its function's domain, the end counts as near.
+# An argument is near the end of its function's domain if the distance to the end is below this.
 _NEAR = 1e-3
 _DISTANCES: dict[str, Callable[..., float]] = {
     "sqrt": lambda x: x,

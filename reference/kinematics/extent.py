@@ -9,7 +9,7 @@ from ...core.trajectory import Array
 from ...mechanism import Mechanism, Place
 from .kinematics import Posture
 
-# If the distance of the joints is below this fraction of the overall size, other points are included.
+# If the joints span less than this fraction of the overall size, the extent includes further points.
 _CLOSE = 1e-3
 
 

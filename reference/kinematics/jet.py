@@ -84,7 +84,7 @@ def hessian(function: Callable[[list[Jet]], Value], values: Sequence[float]) -> 
 
     own = [along(e) for e in unit]
     both = [[along(e + f) for f in unit] for e in unit]
-    # On the diagonal, the vector 2 e_i has four times the second derivative of e_i, so the formula remains valid.
+    # For i = j, the second derivative along 2 e_i is four times that along e_i, so the formula is valid.
     return np.asarray(0.5 * (np.array(both).reshape(unit.shape) - np.add.outer(own, own)))
 
 

@@ -20,7 +20,7 @@ from ..kinematics.jet import Number
 from ..kinematics.segment import NotVectorisable
 from .gpme import CoordinatePartition, choose_dependent, solve_scaled
 
-# Dependent coordinates are chosen again if a pivot falls below this fraction of its value at the last choice.
+# If a pivot falls below this fraction of its value at the last choice, dependent coordinates are chosen again.
 _WORN = 0.5
 
 

@@ -94,6 +94,7 @@ def _check(model: ReferenceModel, rows: Rows) -> None:
     if len(rows.Phi) and not np.abs(rows.Phi).max() <= _LEFT:
         worst = int(np.argmax(np.abs(rows.Phi)))
         raise SolveError(
-            f"the initial state cannot be projected onto the constraints: {model.constraints.names[worst]} keeps"
-            f" the value {rows.Phi[worst]:.3g}; change the initial values, or set constraints.projection = false"
+            "the initial state cannot be projected onto the constraints: the residual of"
+            f" {model.constraints.names[worst]} remains {rows.Phi[worst]:.3g}; change the initial values, or set"
+            " constraints.projection = false"
         )

@@ -23,7 +23,7 @@ from .gpme import choose_dependent, dependent_indices
 from .manifold import Manifold
 from .model import ReferenceModel, Start
 
-# Safety factor on the coordinates' relative error; smaller Jacobian rows count as zero.
+# Factor on the coordinates' relative error; the result is the limit at which Jacobian rows count as zero.
 _MARGIN = 10.0
 
 

@@ -17,7 +17,7 @@ from .number_text import decimal, scientific
 from .overlay import Overlay, RunCurves
 
 _VIOLATIONS = {"violation_position": "position:  ‖Φ‖", "violation_velocity": "velocity:  ‖dΦ/dt‖"}
-_ABOVE = 0.08  # Distance of a slope line above the violations, as a fraction of their range in decades.
+_ABOVE = 0.08  # A line that shows the decay is drawn above the curve by this fraction of the decay in decades.
 
 
 def violations(overlay: Overlay) -> Figure | None:

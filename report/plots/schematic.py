@@ -17,7 +17,7 @@ from .path import position
 from .primitives import PointSymbols, Polyline, Primitive, render_in, triad
 from .space import AXES, axes_in_space, face, label_places
 
-_LATER = ("#8ec3e6", "#3d94d1", "#0b66b0")  # Colours of the figures at the three later times in this order.
+_LATER = ("#8ec3e6", "#3d94d1", "#0b66b0")  # Colours of the mechanism at the three later times, in this order.
 
 
 def schematic(mechanism: Mechanism, reference: Trajectory, marks: Sequence[ForceArrow] = ()) -> Figure | None:

@@ -20,7 +20,7 @@ from .space import AXES, Axes3D, axes_in_space, face, label_places, patch
 _AROUND = 16  # Number of corners that approximate a circle.
 _LIGHT = np.array([0.35, -0.5, 0.79])
 _FORCE, _MOMENT, _CLOSURE = "#c2410c", "#7c3aed", "#e0a100"
-_PATCH = 0.3  # Edge length of a drawn square of a plane, as a fraction of the mechanism's size.
+_PATCH = 0.3  # A plane is drawn as a square with this edge length, as a fraction of the mechanism's size.
 _ARROW = 0.24  # Length of the arrow of the largest force, relative to the mechanism's size.
 
 
@@ -137,7 +137,7 @@ def _sphere() -> Array:
     return np.concatenate([_between(low, high) for low, high in pairwise(rings)])
 
 
-_POINT = 0.0  # Radius of the inner ring of a cylinder's end face, which degenerates to a point.
+_POINT = 0.0  # Radius of the inner ring of a cylinder's end face; with 0, the ring is a point.
 _WALL = _between(_ring(-1.0), _ring(1.0))
 _LIDS = (_between(_ring(1.0), _ring(1.0, _POINT)), _between(_ring(-1.0, _POINT), _ring(-1.0)))
 _UNIT = {"box": _cube(), "cylinder": np.concatenate([_WALL, *_LIDS]), "sphere": _sphere()}

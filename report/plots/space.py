@@ -31,14 +31,14 @@ _AZIMUTHS = (
     120.0,
     150.0,
 )  # Azimuths of viewpoints in the order of preference, degrees.
-# Offsets of a label from the labelled place, points, in the order of preference.
+# Possible offsets of a label from its place, points; the first is preferred.
 _BESIDE = [
     (side * right, up) for up in (6, -8, 18, -20, 30, -32, 42, -44) for right in (9, 22) for side in (1, -1)
 ]
 # Background of labels, which keeps them legible over lines.
 _HALO = {"boxstyle": "round,pad=0.1", "facecolor": style.PAPER, "edgecolor": "none", "alpha": 0.75}
-_ONE = 6.0  # If the distance of two places is smaller than this, they share a label, pixels.
-_OBLIQUE = 0.45  # A plane appears edge-on if |cos(angle between line of sight and normal)| is smaller.
+_ONE = 6.0  # If two places are closer than this, pixels, they share a label.
+_OBLIQUE = 0.45  # Below this |cosine| between line of sight and normal, a plane appears edge-on.
 
 
 def axes_in_space(figure: Figure, place: SubplotSpec) -> Axes3D:

@@ -35,7 +35,7 @@ class Effects:
     used: int
 
 
-# Words for the smallest and for the largest values of an objective, by the goal of the objective.
+# Labels of the smallest and the largest values of an objective, by the objective's goal.
 _LOW = {"": "smallest", "maximize": "worst", "minimize": "best"}
 _HIGH = {"": "largest", "maximize": "best", "minimize": "worst"}
 

@@ -20,7 +20,7 @@ from .content import Content, Effects, ExtremeRuns
 from .maps import COLOURS, contour_map, curve
 
 _LINES = 400  # Largest number of lines in parallel coordinates, and of points in a scatter plot.
-_SHARE = 0.05  # Fraction of the runs that are coloured as the best, and as the worst.
+_SHARE = 0.05  # Fraction of the runs that are coloured as best; equally many are coloured as worst.
 _PANELS = 3  # Largest number of panels side by side.
 _MOST_AXES = 9
 

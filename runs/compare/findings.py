@@ -147,7 +147,7 @@ def _violated(model: System, found: Residuals) -> tuple[list[str], list[str]]:
     wrong: list[str] = []
     for i, name in enumerate(found.names):
         values = (found.position[0, i], found.velocity[0, i])
-        # A violated rate soon violates the position, so the rates of position constraints are checked as well.
+        # The rates of position constraints are also checked, because a wrong rate soon leads to a wrong position.
         for value, rate in zip(values, ("", " per s"), strict=True):
             if not abs(value) <= simulation.violation:
                 text = f"{name} is violated by {abs(value):.3g}{rate} at t = 0"

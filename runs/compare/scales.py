@@ -9,7 +9,7 @@ import numpy as np
 from ...core.trajectory import Array, Magnitude
 
 VIOLATIONS = frozenset({"violation_position", "violation_velocity"})  # signals that are zero in an exact run
-# Lower bounds of a scale, relative to the natural magnitudes of the signal, of its link and of the mechanism.
+# A scale is at least these fractions of the natural magnitudes of the signal, its link and the mechanism.
 OWN, LINK, MACHINE = 0.1, 1e-2, 1e-3
 PLACE = 1e-7  # lower bound of a position's scale, relative to its distance from zero
 _OFFSET = 1e-2  # lower bound of a signal's natural magnitude, relative to its largest value

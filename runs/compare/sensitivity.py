@@ -18,11 +18,11 @@ from .compare import Comparison, compare, covers, error_over_time
 
 CHANGE = 1e-12  # change of the initial state, relative to each signal's scale
 FINER = 0.01  # factor that tightens a solver's tolerance for a repeated run
-_LEAST_ERROR = 1e-9  # initial relative error that every correct run may have; the motion can amplify the error
-# Admissible error of a correct run, relative to the difference between the two reference runs.
+_LEAST_ERROR = 1e-9  # assumed relative error of every correct run at the start, which the motion may amplify
+# A correct run may differ by this many times the difference between the two reference runs.
 _OF_REFERENCE = 100.0
 _UNRELATED = 1.0  # relative error of two runs that have nothing in common
-_EARLIEST = 0.01  # shortest time span of a meaningful comparison, relative to the horizon
+_EARLIEST = 0.01  # a meaningful comparison covers at least this fraction of the full time span
 _FEWEST = 10  # minimum number of output times of a meaningful comparison
 
 

@@ -22,7 +22,7 @@ from ...options.common import Inputs
 from ...reference.kinematics.piecewise import PiecewiseLinear
 
 _MOST_PROBLEMS = 20  # maximum number of listed problems
-_STEEP = 1e-8  # a shorter ramp, relative to the run, counts as a jump
+_STEEP = 1e-8  # a ramp counts as a jump if it is shorter than this fraction of the run
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ class Instance:
             self._folder,
             self.description,
             "ModelExchange",
-            debug_logging=True,  # FMI 3.0 requires this for messages; the FMUs report only errors
+            debug_logging=True,  # FMI 3.0 sends messages only with this option; the FMUs report only errors
             logger=logger(self._messages),
         )
         variables = self.description.modelVariables

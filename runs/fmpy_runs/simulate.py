@@ -98,7 +98,7 @@ def _recorded(fmu: Path, description: Any, run: FmuRun, counters: Sequence[str],
                 fmu_instance=instance,
                 output=[*run.names, *counters],
                 logger=log,
-                debug_logging=True,  # FMI 3.0 requires this for messages; the FMUs report only errors
+                debug_logging=True,  # FMI 3.0 sends messages only with this option; the FMUs report only errors
                 step_finished=_reporter(run, interrupts),
             )
     except GpmelicaError:

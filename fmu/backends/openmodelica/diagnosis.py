@@ -12,7 +12,7 @@ from .answers import Message
 from .errors import OmcError
 
 _SHOWN = 8  # Maximum number of messages in an error.
-_LONGEST = 2000  # Maximum length of a message, characters; a message may contain the C compiler's log.
+_LONGEST = 2000  # Maximum length of a message in characters; the log of a C compiler can be long.
 
 
 class Diagnosis:

@@ -12,13 +12,13 @@ from pathlib import Path
 from ....core.errors import MissingToolError
 
 _DOCKER = "docker:"
-_PROBE = 30.0  # Maximum duration of a version or image query, s.
+_PROBE = 30.0  # Maximum duration of a query for a version or a docker image, s.
 # Compiler options for the C code that omc generates.
 # Without -fno-tree-slp-vectorize, gcc needs a time of order n² for the function that lists all n variables.
 # -funroll-loops: omc calls all equations in one loop, and processors predict calls in an unrolled loop better.
-# -DOMC_DISABLE_OPT= re-enables optimisation, which omc disables, in functions that fill linear systems.
+# -DOMC_DISABLE_OPT=: omc disables optimisation in functions that fill linear systems; this enables it again.
 _C_FLAGS = "-fno-tree-slp-vectorize -funroll-loops -DOMC_DISABLE_OPT="
-# CMake reads this file from version 3.21 on.
+# CMake 3.21 and later versions read this file.
 _TOOLCHAIN = Path(__file__).parents[2] / "compilers" / "release.cmake"
 _HOW = {
     "Linux": "the packages of https://openmodelica.org, or: conda install -c conda-forge openmodelica",

@@ -60,7 +60,7 @@ class Child:
                     bufsize=0,
                     stdout=out,
                     stderr=err,
-                    start_new_session=True,  # a separate process group: omc and its compilers
+                    start_new_session=True,  # omc and its compilers form a process group that can be ended
                 )
         except OSError as error:
             raise MissingToolError(f"omc cannot be started: {command[0]}: {error.strerror}") from None

@@ -91,7 +91,7 @@ def _start(mechanism: SymbolicMechanism, lower: Lowering, given: SymbolicFilter)
     """Return the initial position of the filtered joint, or the given initial length."""
     if given.coordinate is not None:
         return lower(ir.call("start", ir.symbol(mechanism.coordinates[given.coordinate].name)))
-    assert given.start is not None  # an unknown initial length is a parameter instead, see `_length`
+    assert given.start is not None  # if the initial length is unknown, it is a parameter; see `_length`
     return given.start
 
 

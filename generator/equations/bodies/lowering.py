@@ -16,7 +16,7 @@ from ...program.program import Assertion, EquationSystem, Lookup, StartValue, Ti
 TIME = ir.symbol("time")
 _ROUNDING = 1e-9  # admissible distance of an argument beyond the ends of a table, relative to the table's range
 
-# functions with a kink or a jump, written as conditions so that events locate the kink or jump
+# Functions with kinks or jumps are written as conditions, so that events locate these points.
 _KINKED: dict[str, Callable[..., Expr]] = {
     "abs": lambda x: _by_sign(x, x, -x),
     "sign": lambda x: _by_sign(x, ir.constant(1.0), ir.constant(-1.0)),
@@ -58,7 +58,7 @@ class Lowering:
         self._started: dict[Hashable, Expr] = {}
         self._events: dict[Hashable, str] = {}
         self._relations: dict[Hashable, str] = {}
-        self._eventful = True  # whether conditions trigger events; False inside `noevent(…)` and `start(…)`
+        self._eventful = True  # conditions trigger events, except inside `noevent(…)` and `start(…)`
 
     def __call__(self, tree: Expr) -> Expr:
         """Return the program's expression for an expression of the description.

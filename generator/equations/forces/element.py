@@ -16,7 +16,7 @@ from ..bodies.lowering import Lowering
 from ..bodies.points import Points
 
 ZERO = ir.constant(0.0)
-_SMALLEST = ir.constant(1e-24)  # added to the argument of a square root, to keep the root differentiable at zero
+_SMALLEST = ir.constant(1e-24)  # added under square roots, so that they are differentiable at zero
 
 
 class Forces:

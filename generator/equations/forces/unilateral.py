@@ -13,7 +13,7 @@ from ....language import ir
 from ....language.ir import Expr
 from ....mechanism.symbolic import SymbolicHuntCrossley
 
-_TINY = ir.constant(1e-24)  # m² or rad², added to the squared depth, so that powers are differentiable at zero
+_TINY = ir.constant(1e-24)  # added to the squared depth, m² or rad²; keeps powers differentiable at zero
 
 
 @dataclass(frozen=True)

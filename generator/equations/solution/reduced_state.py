@@ -27,7 +27,7 @@ def velocities(
     """
     program.section("dependent velocities")
     kappa = mechanism.kappa
-    # prescribed values ν − κΦ of C q̇, one per constraint
+    # For each constraint, the prescribed value of C q̇ is ν − κΦ.
     rates = [-(row.drift + kappa * row.value) for row in constraints.rows]
     for k, row in active.held.items():
         _publish(program, mechanism, k, rates[row])

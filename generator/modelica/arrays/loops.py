@@ -335,7 +335,7 @@ class _Roller:
             return numbers[0]
         if first.kind == "last":  # rumoca accepts only the iterator itself as the end of an inner range
             return iterator if numbers == list(values) else None
-        if first.kind in ("first", "begin"):  # rumoca accepts no range whose first value depends on an iterator
+        if first.kind in ("first", "begin"):  # in rumoca, a range's first value must not depend on an iterator
             return None
         return self._tables.position(iterator, over, values, numbers, first.space)
 

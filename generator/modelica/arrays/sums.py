@@ -10,7 +10,7 @@ from dataclasses import replace
 from ....language import ir
 from ....language.ir import Expr
 
-_FEWEST = 3  # minimum number of terms of a sum that becomes a product of array blocks
+_FEWEST = 3  # sums with fewer terms do not become products of array blocks
 
 
 def folded(expr: Expr) -> Expr:
