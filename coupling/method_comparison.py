@@ -67,8 +67,7 @@ def compare(
     ----------
     system : the coupled system
     options : settings of the judged run
-    judged : run whose verdict is known; the compared step lengths and the signal ranges are derived
-        from it
+    judged : finished run with its verdict, from which step lengths and signal ranges are taken
     progress : function that is called with each method
     """
     scales = np.asarray(np.ptp(np.array(judged.record.values)[:, : judged.network.n_y], axis=0))

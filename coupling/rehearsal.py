@@ -136,7 +136,7 @@ def _chosen(
     speed = _connection_speed(network, group, present, settings.nominal)
     if wished == MEAN and speed is None:
         raise SolveError(
-            f"coupling: the method {MEAN} requires that parts are connected by springs and dampers in FMUs without"
+            f"coupling: the method {MEAN} requires springs and dampers between the parts in separate FMUs without"
             f" states; use --method {HERMITE}, or put the springs and dampers into a separate FMU"
         )
     if wished == MEAN or (wished is None and speed is not None and speed * settings.nominal > _FAST):

@@ -45,7 +45,7 @@ def _sections(table: Schema, tables: dict[str, Schema], path: str, done: set[str
 
 
 def _tables_of(value: Schema, path: str) -> Iterator[tuple[str, str]]:
-    """Yield name and TOML heading of each table that the value of a key may contain."""
+    """Yield the name and the TOML heading of each table that is permitted below a key."""
     if "$ref" in value:
         yield _name(value), f"[{path}]"
     for choice in (*value.get("anyOf", ()), *value.get("oneOf", ())):

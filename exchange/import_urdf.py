@@ -136,7 +136,7 @@ class _Import:
     def root(self) -> Iterator[LinkText]:
         root = self.robot.root
         if self.ground is not None:
-            self.notes.append(f"changed: the root link {root.name!r} is the ground")
+            self.notes.append(f"changed: the root link {root.name!r} has become the ground")
             self.notes += ["omitted: the shape of the ground"] * (root.shape is not None)
             return
         joint = {"type": "free" if self.floating else "fixed"}

@@ -64,7 +64,7 @@ class Piecewise:
 
 
 def cubic(time: Array, values: Array, *, at_rest: bool) -> Piecewise:
-    """Return the C² cubic spline through points, shape (N,) each.
+    """Return the C² cubic spline through N points, given by two arrays of shape (N,).
 
     With `at_rest`, the slope of the spline is zero at both ends. Without it, the end condition is
     "not-a-knot".

@@ -18,7 +18,7 @@ from .pace import STEADY, Pace, merged, searched
 
 Array = NDArray[np.float64]
 _POLYNOMIAL = ("+", "-", "*", "neg", "quintic_0")
-_POWERS = (2.0, 3.0, 4.0)  # Exponents for which a few samples resolve the power, because its degree is low.
+_POWERS = (2.0, 3.0, 4.0)  # A power with one of these exponents varies so little that few samples suffice.
 # Smallest distance of samples from the ends of a smooth piece, relative to the length of the piece.
 _INSIDE = 1e-9
 

@@ -76,7 +76,7 @@ class _Collada:
                 yield self.part(part)
 
     def part(self, part: etree._Element) -> Array:
-        """Return the corners of the polygons in one part of a mesh, divided into triangles, shape (F, 3, 3)."""
+        """Divide the polygons of a part of a mesh into triangles, and return their corners, shape (F, 3, 3)."""
         inputs = list(part.iterchildren("input"))
         stride = 1 + max(int(x.get("offset", 0)) for x in inputs)
         vertex = next(x for x in inputs if x.get("semantic") == "VERTEX")

@@ -84,7 +84,7 @@ def test_a_wish_overrules() -> None:
     """The method and the order that are asked for are taken."""
     [choice], _ = chosen(two_masses(), method="sequential", order=1)
     assert (choice.method, choice.order) == ("sequential", 1)
-    with pytest.raises(SolveError, match="method mean_force requires that parts are connected by springs"):
+    with pytest.raises(SolveError, match="method mean_force requires springs and dampers between the parts"):
         chosen(two_masses(), method="mean_force")
     with pytest.raises(DescriptionError, match="order: expected 0, 1 or 2, got 5"):
         Options(order=5)

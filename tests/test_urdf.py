@@ -250,7 +250,7 @@ def test_floating_and_fixed_base(machine: Path) -> None:
     machine.write_text(MACHINE.replace('"base"', '"world"'), encoding="utf-8")
     model = gp.from_urdf(machine)
     assert model.description.links[0].name == "link_2nd_arm"
-    assert "changed: the root link 'world' is the ground" in model.notes
+    assert "changed: the root link 'world' has become the ground" in model.notes
     with pytest.raises(gp.DescriptionError, match=r"world\.psi.*can move together without moving mass"):
         gp.from_urdf(machine, base="floating")  # it turns about the arm's axis, and the arm back
     body = '<inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'

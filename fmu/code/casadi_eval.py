@@ -186,7 +186,7 @@ class Evaluator:
             holds = self.switches[len(self._events) + self._relations.index(switched)]
             return ca.if_else(1 - holds if comparison in ("<=", ">=") else holds, then, otherwise)
         slope = self(expr.args[4])
-        # After the switching time, left − right has the sign of its slope; before it, the opposite sign.
+        # left − right crosses zero at the switching time, and has the sign of its slope afterwards.
         condition = compare(slope * (self.switches[self._events.index(switched)] - 0.5), 0)
         if not slope.is_constant():
             condition = ca.if_else(slope == 0, compare(left, right), condition)

@@ -59,7 +59,7 @@ class CodeContents:
     derivatives : mapping
         Directional derivatives by the name of the stage's function.
     work : mapping
-        Scratch memory of each function, doubles.
+        Size of the scratch memory of each function, as a number of doubles.
     variables : sequence of Variable
         Variables of the FMU.
     structure : ModelStructure
@@ -69,7 +69,7 @@ class CodeContents:
     output_step : float
         Interval of the output times, s.
     timed : TimedPace
-        Upper bounds of the step size, for expressions that depend on time.
+        Upper bounds of the step size, so that no step misses a change of an expression in time.
     token : str
         Instantiation token (GUID) of the FMU.
     version : str

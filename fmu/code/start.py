@@ -187,7 +187,9 @@ class StartStages:
 
 
 def initial(start: Start, phase: SearchStage) -> list[float]:
-    """Return the initial guess of a phase of the initial-state search for unmodified start parameters.
+    """Return the guess with which a phase of the search for the initial state begins.
+
+    The start parameters have their default values.
 
     In the phases assembly and velocities, the guess is the difference between the described value and
     the default value of each moving coordinate. In the equilibrium phase, the guess is the described

@@ -51,7 +51,7 @@ class Symbols(Expressions):
         self.program, self.origin = program, origin
 
     def of(self, origin: Origin) -> Symbols:
-        """Return the arithmetic for another part of the description.
+        """Return a copy of this object for another part of the description.
 
         This part is recorded as the origin of new parameters.
         """
@@ -168,7 +168,7 @@ def _number(value: AnyNumber | Expr) -> float:
 
 
 def _cleaned(number: float) -> Expr:
-    """Return a constant with the exact values 0, 1 and −1 where these values contain rounding errors."""
+    """Return a constant whose elements are exactly 0, 1 or −1 if they differ from it by rounding errors only."""
     return ir.constant(round(number) + 0.0 if abs(number - round(number)) < 1e-15 else float(number))
 
 

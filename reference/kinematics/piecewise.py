@@ -31,7 +31,7 @@ class PiecewiseLinear:
     values: Array
 
     def at(self, t: float, since: float) -> float:
-        """Return the value at time t, s, on the linear piece that is active after time `since`, s.
+        """Return the value at time `t` on the linear piece that is active after time `since`, both in s.
 
         The argument `since` is the beginning of the current time segment. The piece does not depend on t,
         so that an integrator sees a smooth function even if its stages reach beyond a kink or a jump.

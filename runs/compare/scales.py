@@ -25,8 +25,8 @@ def scales(
     range of the signal (largest minus smallest value), but not less than any of these bounds.
 
     - a tenth of the natural magnitude of the signal,
-    - a hundredth of the largest natural magnitude of signals with equal unit and equal link (or base),
-    - a thousandth of the largest natural magnitude of signals with equal unit,
+    - a hundredth of the largest natural magnitude of all signals of the same unit and the same link,
+    - a thousandth of the largest natural magnitude of all signals of the same unit,
     - the minimum scale `least` of the signal,
     - a ten-millionth of the signal's largest absolute value.
 
