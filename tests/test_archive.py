@@ -52,6 +52,7 @@ def _variables(text: str) -> list[list[str]]:
     return [cells[k : k + 4] for k in range(0, len(cells), 4)]
 
 
+@pytest.mark.slow
 def test_page_has_every_variable(compile_example: Compile) -> None:
     """Each variable of the FMU is in the tables once, and every element of the page is closed."""
     compiled = compile_example("crane", "rigid_boom")
@@ -60,6 +61,7 @@ def test_page_has_every_variable(compile_example: Compile) -> None:
     assert sorted(names) == sorted(v.name for v in compiled.description.modelVariables)
 
 
+@pytest.mark.slow
 def test_page_gives_starts_and_units(both: dict[str, Compiled]) -> None:
     """A variable's row has its unit, start value and meaning."""
     row = ["cart_stiffness", "N/m", "50", "stiffness of the joint spring of cart"]
@@ -79,6 +81,7 @@ def test_page_needs_nothing_else(both: dict[str, Compiled], fmi: str) -> None:
         assert inside if address.startswith("#") else (compiled.folder / "documentation" / address).is_file()
 
 
+@pytest.mark.slow
 def test_page_explains_the_equations_that_are_there(compile_example: Compile, compile_data: CompileData) -> None:
     """Constraints, their rows and the partition are explained where there are any, and only there."""
     crane, cart = compile_example("crane", "rigid_boom"), compile_data(driven())
@@ -165,7 +168,7 @@ def test_command_of_the_page_rebuilds(both: dict[str, Compiled], tmp_path: Path)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fmi", ["2.0", "3.0"])
+@pytest.mark.parametrize("fmi", [pytest.param("2.0", marks=pytest.mark.campaign), "3.0"])
 def test_fmpy_rebuilds(both: dict[str, Compiled], tmp_path: Path, fmi: str) -> None:
     """FMPy's own build of source FMUs, with CMake, makes a library that agrees."""
     if shutil.which("cmake") is None or shutil.which("cc") is None:
@@ -208,7 +211,7 @@ def elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("compiled_anew")
-@pytest.mark.parametrize("fmi", ["2.0", "3.0"])
+@pytest.mark.parametrize("fmi", ["2.0", pytest.param("3.0", marks=pytest.mark.campaign)])
 def test_same_description_same_bytes(
     both: dict[str, Compiled], monkeypatch: pytest.MonkeyPatch, elsewhere: Path, fmi: str
 ) -> None:

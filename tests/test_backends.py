@@ -31,10 +31,10 @@ from gpmelica.tasks import run as verify
 STATES = 15
 # with other tests' FMUs; friction is in those of test_friction
 COMPILED = [("crane", "rigid_boom"), ("crane", "flexible_boom")]
-COMPILED += [("manipulator", case) for case in ("S_r_L_r_J_nf", "S_fl_L_r_J_nf", "S_fl_L_fl_J_nf")]
+COMPILED += [("manipulator", case) for case in ("S_r_L_r_J_nf", "S_fl_L_fl_J_nf")]
 # rigid and elastic links, with and without friction: rumoca takes a minute to prepare some of the others
 WRITTEN = [("crane", "rigid_boom_lugre"), ("crane", "flexible_boom")]
-WRITTEN += [("manipulator", case) for case in ("S_r_L_r_J_nf", "S_fl_L_r_J_f", "S_fl_L_fl_J_nf")]
+WRITTEN += [("manipulator", case) for case in ("S_r_L_r_J_nf", "S_fl_L_fl_J_nf")]
 needs_rumoca = pytest.mark.skipif(not rumoca_backend.available(), reason="rumoca is not installed")
 
 

@@ -95,6 +95,7 @@ def is_seen(numbers: Any, picture: Array, world: Array) -> None:
     assert blue(picture, expected) == pytest.approx(expected, abs=1.5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("example", ["crane", "lorry_crane"])
 def test_drawn_points_agree_with_the_reference(chromium: Any, tmp_path: Path, example: str) -> None:
     """In a picture at a known time, points on three bodies deviate by at most 1.5 pixels; the page
@@ -215,6 +216,7 @@ def test_a_name_that_cannot_be_taken(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["taken"]
 
 
+@pytest.mark.slow
 def test_files_are_as_readable_as_any_other(tmp_path: Path) -> None:
     """Permissions follow the umask, as those of a file opened for writing do."""
     plain, atomic = tmp_path / "plain", tmp_path / "atomic"

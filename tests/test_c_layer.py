@@ -23,6 +23,7 @@ RK4, DORMAND_PRINCE, ROSENBROCK, BDF = range(1, 5)
 # ---- Solvers of the co-simulation ----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "order", "coarsest"), [(RK4, 4, 8), (DORMAND_PRINCE, 5, 8), (ROSENBROCK, 4, 16)]
 )

@@ -106,6 +106,7 @@ def updated(make3: Make, update: Update, **options: bool) -> Fmu3:
     return update.fmu
 
 
+@pytest.mark.slow
 def test_intermediate_outputs_belong_to_accepted_steps(make3: Make) -> None:
     """After each inner step up to the last one the callback reads the exact solution's outputs."""
     update = Update()

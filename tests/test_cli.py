@@ -72,6 +72,7 @@ def test_check_as_json(gpmelica: Command, arm: Path) -> None:
     assert {type(c["start"]) for c in data["coordinates"]} == {float}
 
 
+@pytest.mark.slow
 def test_reactions_as_table_and_json(gpmelica: Command, arm: Path, tmp_path: Path) -> None:
     """Ranks, gap and one line per joint and row; with --out the same facts as a file."""
     answer = gpmelica("reactions", arm)
@@ -139,6 +140,7 @@ def test_paths_may_have_spaces_and_letters_of_any_kind(gpmelica: Command, tmp_pa
 # ---- run --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_run_writes_everything(finished: tuple[Path, Answer]) -> None:
     """Modelica, FMU, result, report, and a table per run."""
     folder, answer = finished
@@ -399,6 +401,7 @@ def test_statics_that_fail_are_bad_input(gpmelica: Command, arm: Path) -> None:
     fails(gpmelica("statics", arm), 2, "no static equilibrium", "upper.position")
 
 
+@pytest.mark.slow
 def test_folder_that_is_a_file(gpmelica: Command, arm: Path) -> None:
     """--out names a file: status 2 and its name; the file stays."""
     fails(gpmelica("modelica", arm, "--out", arm), 2, "arm.toml")

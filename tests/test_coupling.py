@@ -125,7 +125,7 @@ def test_quarter_car_at_one_millisecond() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("m2", [1.0, 1000.0])
-@pytest.mark.parametrize("damping", [0.0, 0.02])
+@pytest.mark.parametrize("damping", [0.0, pytest.param(0.02, marks=pytest.mark.campaign)])
 @pytest.mark.parametrize(("c", "limit"), [(1e2, 5e-2), (1e4, 5e-2), (1e6, 5e-2), (1e9, 1e-6)])
 def test_stiff_pair(m2: float, damping: float, c: float, limit: float) -> None:
     """The mean force neither grows nor creates energy, however stiff the connection is."""
@@ -144,6 +144,7 @@ def test_rigid_pair() -> None:
     assert np.max(np.abs(run["A.x"] - run["B.x"])) < 1e-11
 
 
+@pytest.mark.slow
 def test_force_law_beside_a_pin() -> None:
     """A damper at a pinned mass does not lower the order: its initial slope contains the pin force."""
     errors = []

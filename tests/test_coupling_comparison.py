@@ -70,6 +70,7 @@ def _relay(name: str, time: float) -> OdePart:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("time", "difference"), [(0.5 - 1e-6, 0.0), (0.4, 1.0)])
 def test_uncut_machine_near_events(time: float, difference: float) -> None:
     """A jump that both have at almost the same time is no difference; a jump at another time is one."""

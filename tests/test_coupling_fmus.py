@@ -85,6 +85,7 @@ def stairs(once: Once) -> Path:
     return once("coupled_events", event_fmus)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [0.3, 1.0, None])
 @pytest.mark.parametrize("names", [("Stair", "Feedthrough"), ("Feedthrough", "Stair")])
 def test_stair_and_feedthrough(stairs: Path, tmp_path: Path, names: tuple[str, str], step: float | None) -> None:

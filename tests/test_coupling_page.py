@@ -116,6 +116,7 @@ def test_errors_of_compared_methods() -> None:
     assert next(r.error for r in curves["hermite"] if r.step == 0.01) > 0.5 * true
 
 
+@pytest.mark.slow
 def test_methods_that_a_system_does_not_permit_are_named() -> None:
     """A pair of masses that takes force and motion has no law for a mean force; the reason is reported."""
     runs = compared(quarter_car(), 0.04, step=0.01)

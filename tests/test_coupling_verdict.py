@@ -90,6 +90,7 @@ def test_a_wish_overrules() -> None:
         Options(order=5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("network", "expected"),
     [
@@ -189,6 +190,7 @@ class _Fails(LinearPart):
         return super().advance(t, h, courses)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("step", "stop"), [(0.01, 0.04), (None, 0.1)])
 def test_steps_in_which_a_part_fails_are_shortened(step: float | None, stop: float) -> None:
     """Steps in which a part fails are repeated with half their length, and the result does not suffer."""
@@ -198,6 +200,7 @@ def test_steps_in_which_a_part_fails_are_shortened(step: float | None, stop: flo
     assert run.signals["A.x"] == pytest.approx(judged(two_masses(), stop, step=0.0025).signals["A.x"], abs=1e-4)
 
 
+@pytest.mark.slow
 def test_part_that_fails_in_steps_of_any_length(monkeypatch: pytest.MonkeyPatch) -> None:
     """If even the shortest step fails, the message is that of the part."""
     monkeypatch.setattr(_Fails, "last", 0.03)
@@ -258,6 +261,7 @@ def test_growth_stops_a_run() -> None:
         judged(joined(*parts, spring(1e6)), 5.0, step=0.01)
 
 
+@pytest.mark.slow
 def test_event_inside_a_step_that_cannot_be_repeated() -> None:
     """The part goes on to the end of the step, the others see the event late, and a remark counts such events."""
     network = rope_bounce()
@@ -366,6 +370,7 @@ def test_steps_too_long_for_a_chain_do_not_agree() -> None:
     assert judged(chain(300.0), tolerance=1e-6).ok
 
 
+@pytest.mark.slow
 def test_output_between_communication_points() -> None:
     """Output times between communication points are compared, too: a part alone is exact at the points only."""
     first, _ = chain(300.0).parts
@@ -392,7 +397,10 @@ def test_samples_at_all_output_times() -> None:
     assert np.max(np.abs(grid - np.round(grid))) == pytest.approx(0.5)
 
 
-@pytest.mark.parametrize("stop", [2.009, 2.5, 3.0])
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "stop", [2.009, pytest.param(2.5, marks=pytest.mark.campaign), pytest.param(3.0, marks=pytest.mark.campaign)]
+)
 def test_periods_that_are_short_for_the_run(stop: float) -> None:
     """A sampled system is compared between its samples, however many there are."""
     run = judged(sampled_control(), stop)
@@ -412,6 +420,7 @@ def test_samples_alone_are_compared() -> None:
 # ---- Values that are not finite -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("begin", "sentence"), [(0.0, "control.u is not finite at the start"), (0.5, "at t = 0.5 s control.u is not")]
 )
@@ -424,6 +433,7 @@ def test_values_that_are_not_finite(begin: float, sentence: str) -> None:
         judged(network)
 
 
+@pytest.mark.slow
 def test_energy_that_is_not_finite_does_not_hold() -> None:
     """A residual without a value is no residual of zero."""
     residual = EnergyResidual("a · b", float("nan"), float("nan"))
@@ -452,6 +462,7 @@ def test_signal_that_is_constant_in_the_finer_run() -> None:
     assert not run.ok
 
 
+@pytest.mark.slow
 def test_ranges_of_a_coarse_run_that_diverges() -> None:
     """Ranges that the run does not confirm are replaced, so that its steps are controlled all the same."""
     network, settings = two_masses(), Settings(0.0, 1.0, nominal=1e-3)
@@ -466,6 +477,7 @@ def test_ranges_of_a_coarse_run_that_diverges() -> None:
     assert len(run.pieces) == pytest.approx(len(expected.pieces), rel=0.2)
 
 
+@pytest.mark.slow
 def test_coarser_run_that_is_unstable() -> None:
     """A run whose steps are short enough is judged, although twice these steps are unstable."""
     parts = mass("A", 1.0, 10.0, 0.1, 0.0, restores=False), mass("B", 1.0, 40.0, 0.0, 0.0, restores=False)
@@ -482,6 +494,7 @@ def test_pin_that_is_open_at_the_start() -> None:
         judged(network)
 
 
+@pytest.mark.slow
 def test_order_of_the_parts() -> None:
     """A law that comes before the masses takes the same steps as one that comes after them."""
     a, b, law = mass("A", 1.0, 10.0, 0.0, 100.0), mass("B", 1.0, 1000.0, 0.0, -100.0), spring(100.0)
@@ -504,6 +517,7 @@ def at_rest(pinned: bool) -> Network:
     return joined(mass("A", 1.0, k1, x[0], 0.0, f0=9.81), mass("B", 1.3, k2, x[1], 0.0, f0=1.3 * 9.81), spring(c))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pinned", [True, False])
 def test_machine_at_rest(pinned: bool) -> None:
     """Rounding errors of velocities and of energies are no errors of a coupling, and need no short steps."""

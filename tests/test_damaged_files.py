@@ -139,7 +139,7 @@ changes = st.tuples(st.sampled_from(PLACES), st.sampled_from(("set", "delete", "
 
 
 @pytest.mark.slow
-@settings(max_examples=300, deadline=None, derandomize=True, database=None)
+@settings(max_examples=150, deadline=None, derandomize=True, database=None)
 @given(st.lists(changes, min_size=1, max_size=3))
 def test_random_damage(damage: list[tuple[tuple[Any, ...], str, Any]]) -> None:
     """Whatever is broken, the answer is a description or a list of problems, each once and with a reason."""

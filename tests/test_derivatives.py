@@ -18,6 +18,7 @@ from helpers_replacement import model_of
 from gpmelica.analysis.system import System, assemble_system
 from gpmelica.description.load import from_data
 
+pytestmark = pytest.mark.slow  # each model is compiled with its derivatives
 EXACT, ADJOINT = 1e-6, 1e-12
 # knife edges and loops, spatial joints in a plane
 REDUNDANT = (("mobile_robot", "gpme"), ("four_bar_3d", "gpme_reduced"), ("four_bar_3d", "lagrange"))

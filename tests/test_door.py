@@ -98,6 +98,7 @@ def test_the_signatures_are_these() -> None:
     assert {name: _shape(getattr(gp.Model, name)) for name in METHODS} == METHODS
 
 
+@pytest.mark.slow
 def test_simulate_imports_neither_reports_nor_the_oracle() -> None:
     program = f"""
 import sys
@@ -183,6 +184,7 @@ def test_wrong_changes_are_reported_all_at_once() -> None:
     assert "lead to simulation.stop: expected a number above 0, got -1.0" in text
 
 
+@pytest.mark.slow
 def test_a_run_is_arrays_a_table_and_a_plot() -> None:
     pandas = pytest.importorskip("pandas")
     run = gp.load(FOUR_BAR, simulation={"stop": 0.05}).simulate()

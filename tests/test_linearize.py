@@ -228,6 +228,7 @@ def test_pendulum_bristle_and_free_mass(compile_data: CompileData) -> None:
     assert space.notes == ()
 
 
+@pytest.mark.slow
 def test_rows_have_no_poles_but_those_of_their_stabilisation(compile_example: Compile) -> None:
     """A robot that stands: all its poles are zero, more of positions than of rates; `full` adds Baumgarte's."""
     compiled = compile_example("mobile_robot", "minimum_norm")
@@ -402,6 +403,7 @@ def test_frequency_response_and_its_figure(compile_data: CompileData) -> None:
 # ---- Notes ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_warnings_about_drift_time_and_violations(compile_example: Compile) -> None:
     """For a crane that starts off its ellipse, falls, and has a constraint on time, warnings
     contain numbers.

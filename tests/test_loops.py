@@ -239,7 +239,7 @@ HORIZONS = [
     ("rsrrp", "cut_joint", 3.0),
     ("rsrrp", "spherical_replacement", 0.3),
     ("rsrrp", "revolute_replacement", 0.1),
-    ("rpsup", "S_r_L_r_J_nf", 0.2),
+    pytest.param("rpsup", "S_r_L_r_J_nf", 0.2, marks=pytest.mark.campaign),
     ("rpsup", "S_r_L_fl_J_nf", 0.005),
 ]
 

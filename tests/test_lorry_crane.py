@@ -59,6 +59,7 @@ def test_the_start_is_at_rest() -> None:
     assert sum(signals[leg] for leg in LEGS) == pytest.approx(weight, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_model_exchange_and_co_simulation_agree(crane: Compiled) -> None:
     """Over a lift-off of two outriggers and their landing: to 1e-6 of range, by solvers that share nothing."""
     options = {"stop": 3.5, "output_step": 0.02, "tolerance": 1e-10}

@@ -94,6 +94,7 @@ def test_missing_input_is_zero() -> None:
     assert not found.signals["cart_position"].any()
 
 
+@pytest.mark.slow
 def test_energy_is_balanced() -> None:
     """Energy from the motor goes into spring, motion and weight, through saturation and back."""
     data = _robot()
@@ -239,6 +240,7 @@ def test_a_constant_input_is_remarked_by_its_key() -> None:
 # ---- The places that an element takes ---------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_three_files_are_all_of_the_motor(tmp_path: Path) -> None:
     """No other file of the package names it, and without the three the package runs and knows no motors."""
     ignored = ".* tests docs benchmarks examples build site __pycache__ *.egg-info"

@@ -37,7 +37,7 @@ def test_a_tilt_that_counts_makes_the_loop_rigid() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("tilt", [1e-9, 1e-8])
+@pytest.mark.parametrize("tilt", [1e-9, pytest.param(1e-8, marks=pytest.mark.campaign)])
 def test_a_tilted_four_bar_runs_and_is_right(tilt: float, tmp_path: Path) -> None:
     """Within the time of the exact one: it took more than a minute."""
     begun = time.process_time()

@@ -51,7 +51,9 @@ def verdict(model: System, out: Path, **options: Any) -> verify.RunReport:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("table", [locked(), sprung()], ids=["locked", "sprung"])
+@pytest.mark.parametrize(
+    "table", [pytest.param(locked(), id="locked", marks=pytest.mark.campaign), pytest.param(sprung(), id="sprung")]
+)
 def test_rounding_alone_is_no_disagreement(table: Table, tmp_path: Path) -> None:
     report = verdict(assemble_system(from_data(table)), tmp_path)
     errors = {run.name: (run.worst_signal, run.max_rel_error) for run in report.comparisons}

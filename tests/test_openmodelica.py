@@ -42,6 +42,7 @@ def _line(text: str, start: str) -> int:
     return next(i for i, line in enumerate(text.splitlines(), start=1) if line.strip().startswith(start))
 
 
+@pytest.mark.slow
 @TRANSPORTS
 def test_build_writes_all_files(stand_in: StandIn, model: System, tmp_path: Path, sessions: bool) -> None:
     """The folder contains the FMU, the Modelica source, the script and the log; the outcome
@@ -69,6 +70,7 @@ def test_build_writes_all_files(stand_in: StandIn, model: System, tmp_path: Path
     assert stand_in.leftovers() == []
 
 
+@pytest.mark.slow
 @TRANSPORTS
 def test_statements(stand_in: StandIn, model: System, tmp_path: Path, sessions: bool) -> None:
     """Both ways say the same: CVODE before the export, the class to simulate, the name of the FMU."""
@@ -99,6 +101,7 @@ def test_silent_session(stand_in: StandIn, model: System, tmp_path: Path) -> Non
     assert stand_in.survivors() == []
 
 
+@pytest.mark.slow
 @TRANSPORTS
 def test_syntax_error(stand_in: StandIn, model: System, tmp_path: Path, sessions: bool) -> None:
     """A text that omc cannot read stops everything: omc would ask the network for the missing class."""
@@ -108,6 +111,7 @@ def test_syntax_error(stand_in: StandIn, model: System, tmp_path: Path, sessions
     assert stand_in.statements()[-1] == 'loadFile("Pendulum.mo")'
 
 
+@pytest.mark.slow
 @TRANSPORTS
 @pytest.mark.parametrize(
     ("start", "origin"),
@@ -145,6 +149,7 @@ def test_unbalanced(stand_in: StandIn, model: System, tmp_path: Path, sessions: 
     assert f"\n  Pendulum.mo:{number}, motion: Variable w[2,1] does not" in str(caught.value)
 
 
+@pytest.mark.slow
 @TRANSPORTS
 def test_failing_c_compiler(stand_in: StandIn, model: System, tmp_path: Path, sessions: bool) -> None:
     """The C compiler's words are in the message and in the log, and there is no FMU."""
@@ -155,6 +160,7 @@ def test_failing_c_compiler(stand_in: StandIn, model: System, tmp_path: Path, se
     assert not (tmp_path / "out" / "Pendulum.fmu").exists()
 
 
+@pytest.mark.slow
 @TRANSPORTS
 def test_error_that_does_no_harm(stand_in: StandIn, model: System, tmp_path: Path, sessions: bool) -> None:
     """An error that omc recovers from is logged; what counts is the FMU."""
@@ -163,6 +169,7 @@ def test_error_that_does_no_harm(stand_in: StandIn, model: System, tmp_path: Pat
     assert "error: Internal error in a module" in outcome.log.read_text("utf-8")
 
 
+@pytest.mark.slow
 @TRANSPORTS
 def test_lost_cvode(stand_in: StandIn, model: System, tmp_path: Path, sessions: bool) -> None:
     """An FMU whose co-simulation would be explicit Euler is not handed out."""
@@ -172,6 +179,7 @@ def test_lost_cvode(stand_in: StandIn, model: System, tmp_path: Path, sessions: 
     assert not (tmp_path / "out" / "Pendulum.fmu").exists()
 
 
+@pytest.mark.slow
 def test_model_exchange_needs_no_solver(stand_in: StandIn, model: System, tmp_path: Path) -> None:
     """An FMU for model exchange alone is built without CVODE."""
     stand_in.does("euler")
@@ -180,6 +188,7 @@ def test_model_exchange_needs_no_solver(stand_in: StandIn, model: System, tmp_pa
     assert CVODE not in stand_in.statements()
 
 
+@pytest.mark.slow
 def test_fmi_3(stand_in: StandIn, model: System, tmp_path: Path) -> None:
     """FMI 3.0 is built without the flag that breaks it, and the outcome says what its co-simulation is."""
     outcome = openmodelica.build(model, tmp_path / "out", omc=stand_in.omc, fmi="3.0")
@@ -191,6 +200,7 @@ def test_fmi_3(stand_in: StandIn, model: System, tmp_path: Path) -> None:
     assert '<ModelExchange needsCompletedIntegratorStep="false"/>' in description
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("indicators", "said"), [(0, "true"), (12, "false")])
 def test_completion_of_steps(stand_in: StandIn, model: System, tmp_path: Path, indicators: int, said: str) -> None:
     """An FMU without event indicators is spared the call in which omc's code sees two instants at once."""
@@ -201,6 +211,7 @@ def test_completion_of_steps(stand_in: StandIn, model: System, tmp_path: Path, i
     assert f'completedIntegratorStepNotNeeded="{said}"' in description
 
 
+@pytest.mark.slow
 def test_euler_is_not_called_right(stand_in: StandIn, model: System, tmp_path: Path) -> None:
     """The co-simulation of FMI 3.0 is refused, which says why; that of 2.0 is not."""
     backend = OpenModelica(stand_in.omc)
@@ -227,6 +238,7 @@ def test_output_of_c_code_goes_into_the_log(tmp_path: Path, capfd: pytest.Captur
     assert capfd.readouterr().out == "before\nafter\n"
 
 
+@pytest.mark.slow
 def test_fmi_3_with_an_older_omc(stand_in: StandIn, model: System, tmp_path: Path) -> None:
     """An omc without FMI 3.0 is told apart from a bad model."""
     stand_in.does("fmi2")
@@ -234,6 +246,7 @@ def test_fmi_3_with_an_older_omc(stand_in: StandIn, model: System, tmp_path: Pat
         openmodelica.build(model, tmp_path / "out", omc=stand_in.omc, fmi="3.0")
 
 
+@pytest.mark.slow
 @TRANSPORTS
 @pytest.mark.parametrize(("how", "ending"), [("die", r"signal 11"), ("lost", r"exit status 0")])
 def test_dying_omc(
@@ -246,6 +259,7 @@ def test_dying_omc(
     assert (tmp_path / "out" / "openmodelica.log").is_file()
 
 
+@pytest.mark.slow
 @TRANSPORTS
 def test_timeout(stand_in: StandIn, model: System, tmp_path: Path, sessions: bool) -> None:
     """At the deadline omc and the compilers that it has started are ended."""
@@ -284,6 +298,7 @@ def test_interrupt(stand_in: StandIn, tmp_path: Path, sessions: bool) -> None:
     assert stand_in.survivors() == []
 
 
+@pytest.mark.slow
 @TRANSPORTS
 def test_paths(stand_in: StandIn, model: System, tmp_path: Path, sessions: bool) -> None:
     """Folders with spaces and letters of other languages do no harm."""

@@ -86,7 +86,12 @@ def test_random_mechanisms_agree(seed: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("example", "case"), [("four_bar_3d", None), ("excavator_arm", "digs"), ("crane", "rigid_boom_dahl")]
+    ("example", "case"),
+    [
+        ("four_bar_3d", None),
+        pytest.param("excavator_arm", "digs", marks=pytest.mark.campaign),
+        ("crane", "rigid_boom_dahl"),
+    ],
 )
 def test_trajectories_agree(example: str, case: str | None) -> None:
     """Runs and event times; friction begins with its own states."""

@@ -131,6 +131,7 @@ def _changed(data: Data, settings: Mapping[str, float]) -> System:
     return assemble_system(from_data(data, changes=settings))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["me", "cs"])
 def test_the_start_is_that_of_a_description_with_the_numbers(compiled: Compiled, kind: str) -> None:
     """Equilibrium, closed loops, velocities and accelerations at random settings, as the reference has them."""

@@ -50,6 +50,7 @@ def portable(once: Once) -> dict[str, Compiled]:
 # ---- What is in them --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("fmi", "folder"), FOLDERS)
 def test_exports_are_the_standard(portable: dict[str, Compiled], fmi: str, folder: str) -> None:
     """A library exports every function of its FMI version, and nothing else."""
@@ -60,6 +61,7 @@ def test_exports_are_the_standard(portable: dict[str, Compiled], fmi: str, folde
         assert library.exports == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("fmi", "folder"), FOLDERS)
 def test_only_the_c_runtime_is_needed(portable: dict[str, Compiled], fmi: str, folder: str) -> None:
     """A library loads the system's C runtime and no other library; on Linux glibc 2.17 is new enough."""
@@ -70,12 +72,14 @@ def test_only_the_c_runtime_is_needed(portable: dict[str, Compiled], fmi: str, f
         assert bool(library.glibc) == ("linux" in folder)
 
 
+@pytest.mark.slow
 def test_one_library_for_all_macs(portable: dict[str, Compiled]) -> None:
     """FMI 2.0 has one name for Macs, so its library has code for both processors."""
     processors = [library.processor for library in libraries(portable["2.0"].fmu, "darwin64")]
     assert processors == ["X86_64", "ARM64"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fmi", NAMES)
 def test_archive_has_one_library_per_platform(portable: dict[str, Compiled], fmi: str) -> None:
     """Each requested platform has a library with the standard's name, and FMPy lists the same
@@ -91,6 +95,7 @@ def test_archive_has_one_library_per_platform(portable: dict[str, Compiled], fmi
 # ---- They run ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(here("2.0").name != "linux64", reason="the library is for another system")
 def test_linux_binary_agrees(portable: dict[str, Compiled]) -> None:
     """The library that ziglang made for Linux gives the reference's accelerations."""
@@ -98,6 +103,7 @@ def test_linux_binary_agrees(portable: dict[str, Compiled]) -> None:
     assert native_error(compiled.model, compiled.fmu, seed=31, count=20) <= 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(here("2.0").name != "linux64", reason="the run to compare with is one on Linux")
 def test_windows_binary_agrees(portable: dict[str, Compiled], tmp_path: Path) -> None:
     """Under wine, the library for Windows runs to the same state as the one for Linux."""

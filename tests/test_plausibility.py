@@ -87,7 +87,7 @@ def test_the_fourth_line(gpmelica: Command, tmp_path: Path) -> None:
     assert "questionable: One value" in gpmelica("check", file).out
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_study_has_the_fourth_line(gpmelica: Command, tmp_path: Path) -> None:
     file, out = tmp_path / "boom.toml", tmp_path / "study"
     cases = [{"name": "right"}, {"name": "degrees", "set": {"links.boom.joint.position": 28.6}}]

@@ -77,6 +77,7 @@ def test_merged_step_limits_are_the_strictest() -> None:
         assert both.end(t) > t
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "expression",
     [
@@ -126,6 +127,7 @@ def test_a_condition_on_a_constant_step_of_quintic() -> None:
     assert pace.known.tolist() == pytest.approx([10.0 * (10 / 4**3 - 15 / 4**4 + 6 / 4**5)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("expression", "is_wandering"),
     [
@@ -318,7 +320,7 @@ def test_the_fmu_follows_a_short_motion(mode: runs.Mode, tmp_path: Path, compile
 
 @pytest.mark.slow
 @pytest.mark.skipif(not rumoca_backend.available(), reason="rumoca is not installed")
-@pytest.mark.parametrize("pulse", [_blow, _gust, _gust_of_states])
+@pytest.mark.parametrize("pulse", [_blow, pytest.param(_gust, marks=pytest.mark.campaign), _gust_of_states])
 def test_the_verdict_is_right_about_pulses(pulse: Any, tmp_path: Path) -> None:
     """All runs agree, that of the Modelica source too, and all have the impulse."""
     data, speed = pulse(tmp_path)

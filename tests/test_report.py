@@ -297,6 +297,7 @@ def test_headline_has_no_powers_of_ten(effort: float, text: str) -> None:
     )
 
 
+@pytest.mark.slow
 def test_headline_has_the_largest_and_when() -> None:
     """Peaks of efforts and loads with joint and time, lowest frequencies, supports, violation."""
     report = crane_run()

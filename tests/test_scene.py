@@ -100,6 +100,7 @@ def test_shortened_run_ends_with_its_last_frame() -> None:
         assert motion.frames[0, -1] == pytest.approx(motion.frames[0, 120])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("stop", "frames"), [(0.01, 241), (10.0, 601), (3600.0, 1801)])
 def test_frames_per_second(stop: float, frames: int) -> None:
     """60 in a second of the model, but enough of a short run and not too many of a long one."""

@@ -167,6 +167,7 @@ def test_controller_of_other_types_or_units(
         write_ssp(plant.fmu, tmp_path, _controller(tmp_path, **words))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fmi", ["2.0", "3.0"])
 def test_command(gpmelica: Command, tmp_path: Path, fmi: str) -> None:
     """`gpmelica ssp` writes the archive beside the FMU; a missing controller is bad input."""

@@ -20,6 +20,7 @@ def linkage(request: pytest.FixtureRequest, compile_model: CompileModel) -> Comp
     return compile_model(model_of(request.param, STIFFNESS))
 
 
+@pytest.mark.slow
 def test_stiff_co_simulation(linkage: Compiled) -> None:
     """Within 1e-4 of range by default, errors in the order of the tolerances, fewer steps than stability asks."""
     exact = co_simulate(linkage, NAMES, step=STEP, stop=STOP, tolerance=1e-11, solver_method=ROSENBROCK)

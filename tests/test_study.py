@@ -58,6 +58,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Finished:
     return Finished(study, folder / "out", told)
 
 
+@pytest.mark.slow
 def test_cases_run_and_agree(finished: Finished) -> None:
     """Both sound cases agree with their references, in the order of the file, and leave a report of their own."""
     runs = finished.study.runs
