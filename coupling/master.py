@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..core.errors import SolveError
 from ..core.progress import Progress, silent
@@ -20,9 +21,20 @@ from ..core.trajectory import Array
 from . import courses as polynomials
 from .loops import consistent_outputs
 from .network import Network
-from .participant import PartFailed
+from .participant import PartFailed, slopes_of
 from .ports import rounding_sizes
-from .stepping import HERMITE, MEAN, PIN, SEQUENTIAL, EarlyReturn, NotConverged, Present, Step, Stepper
+from .stepping import (
+    HERMITE,
+    MEAN,
+    PIN,
+    SEQUENTIAL,
+    EarlyReturn,
+    EndedInside,
+    NotConverged,
+    Present,
+    Step,
+    Stepper,
+)
 
 _EVENT_PASSES = 100  # largest number of repeated evaluations of all parts at one event
 _LOST = 30  # admissible number of successive steps with extrapolated inputs wrong by more than half their range
@@ -78,6 +90,7 @@ class Record:
     missed : number of steps of the shortest length that were accepted with an error above the
         tolerance
     late : number of events inside a step that other parts could notice only at the end of the step
+    ended_by : name of the part that has asked to end the simulation early, or an empty text
     """
 
     times: list[float]
@@ -90,6 +103,7 @@ class Record:
     seconds: dict[str, float] = field(default_factory=dict)
     missed: int = 0
     late: int = 0
+    ended_by: str = ""
 
     def sample(self, grid: Array) -> Array:
         """Return the outputs and the forces of rigid connections (pins) at given times, shape (n_y + pins, k).
@@ -141,7 +155,8 @@ class Master:
         Raises
         ------
         SolveError : if even the shortest step fails, or the coupling is unstable; if a part fails in such a
-            step, its own message
+            step, its own message; if a part ends the simulation at its start
+        ClaimFailed : if a part does not have a capability that it claims
         """
         begun = clock.perf_counter()
         s = self._settings
@@ -149,7 +164,7 @@ class Master:
         self._record = Record([s.start], [present.values])
         h = s.step or self._first(present)
         count = 0
-        while present.t < s.stop - 1e-12 * max(1.0, abs(s.stop)):
+        while present.t < s.stop - 1e-12 * max(1.0, abs(s.stop)) and not self._record.ended_by:
             end = self._next_point(present.t, h)
             used, error = self._attempt(present, end)
             if used is not None:
@@ -159,9 +174,11 @@ class Master:
                 count += 1
                 if count % 64 == 0:
                     progress("coupling", (present.t - s.start) / (s.stop - s.start))
-            else:
+            elif not self._record.ended_by:
                 self._record.rejected += 1
                 h = self._shorter(end - present.t, error, present.t)
+        if not self._record.pieces:
+            self._check_running()
         self._record.wall_s = clock.perf_counter() - begun
         for stepper in self._steppers:
             for part, seconds in stepper.seconds.items():
@@ -183,9 +200,19 @@ class Master:
         values, self.second = consistent_outputs(network)
         for part in network.parts:
             part.begin()
+        self._check_running()
         values = self._finite(self._read(values), s.start)
         self._check_pins(values)
         return self._restarted(s.start, values)
+
+    def _check_running(self) -> None:
+        """Raise SolveError if a part has asked to end the simulation before the first step."""
+        if ended := self._ended():
+            raise SolveError(f"coupling: {ended} asks to end the simulation at its start; check its start values")
+
+    def _ended(self) -> str:
+        """Return the name of the first part that has asked to end the simulation, or an empty text."""
+        return next((part.name for part in self._network.parts if part.ended), "")
 
     def _read(self, before: Array) -> Array:
         found = before.copy()
@@ -193,12 +220,29 @@ class Master:
             found[rows] = part.outputs_now()
         return found
 
-    def _finite(self, values: Array, t: float) -> Array:
-        """Return the values of all signals unchanged; raise SolveError if one of them is not finite."""
-        if not np.isfinite(values).all():
-            label = self._network.label(int(np.argmin(np.isfinite(values))))
-            raise SolveError(f"coupling: at t = {t:.9g} s {label} is not finite")
+    def _finite(self, values: Array, t: float, step: Step | None = None) -> Array:
+        """Return the values of all signals unchanged; raise SolveError if one of them is not finite.
+
+        If a step has given the values, the error names the signal that was not finite first.
+        """
+        lost = ~np.isfinite(values)
+        if lost.any():
+            raise SolveError(f"coupling: at t = {t:.9g} s {self._first_lost(lost, step)} is not finite")
         return values
+
+    def _first_lost(self, lost: NDArray[np.bool_], step: Step | None) -> str:
+        """Return the name of a signal that is not finite, if possible of a part with finite inputs in the step.
+
+        Parameters
+        ----------
+        lost : whether each output and pin force is not finite, shape (n_y + pins,)
+        step : the step that has given the values, or None
+        """
+        first = np.flatnonzero(lost)
+        for columns, rows in zip(self._network.columns, self._network.rows, strict=True):
+            if step is not None and lost[rows].any() and np.isfinite(step.given[columns]).all():
+                first = rows.start + np.flatnonzero(lost[rows])
+        return self._network.label(int(first[0]))
 
     def _check_pins(self, values: Array) -> None:
         for pin, (first, second) in zip(self._network.pins, self._network.pairs, strict=True):
@@ -228,7 +272,7 @@ class Master:
             given = network.factor * found[network.source]
             for part, columns, rows in zip(network.parts, network.columns, network.rows, strict=True):
                 if part.abilities.gives_slopes:
-                    found[rows] = part.slopes_now(given[columns])
+                    found[rows] = slopes_of(part, given[columns])
         return found
 
     # ---- One step ------------------------------------------------------------------------------------------
@@ -282,6 +326,9 @@ class Master:
                 self._restore(saved)
                 end = max(early.time, present.t + 1e-13 * max(1.0, abs(present.t)))
                 continue
+            except EndedInside:
+                self._record.ended_by = self._ended()
+                return None, math.inf
             except PartFailed as failure:
                 if not self._repeats:
                     raise
@@ -301,9 +348,9 @@ class Master:
         raise SolveError(f"coupling: the time of an event near t = {present.t:.9g} s does not settle")
 
     def _see_lost(self, step: Step) -> None:
-        """Record the first output that is not finite after a failed iteration, or an empty text."""
-        lost = np.flatnonzero(~np.isfinite(step.courses).all(axis=1))
-        self._not_finite = self._network.label(int(lost[0])) if len(lost) else ""
+        """Record the output that was not finite first in a failed iteration, or an empty text."""
+        lost = np.any(~np.isfinite(step.courses), axis=1)
+        self._not_finite = self._first_lost(lost, step) if lost.any() else ""
 
     def _step(self, present: Present, end: float, saved: Mapping[int, Any]) -> Step:
         n = self._network
@@ -322,7 +369,7 @@ class Master:
         values[n_y:] = polynomials.ends(step.courses[n_y:])
         for stepper in self._steppers:
             values = stepper.corrected(step, values)
-        self._finite(values, step.end)
+        self._finite(values, step.end, step)
         record = self._record
         record.pieces.append(step.courses)
         record.given.append(step.given)
@@ -331,6 +378,16 @@ class Master:
         if step.events or step.late:
             values = self._after_event(values, step)
             record.events.append(step.end)
+        present.t, present.values = step.end, values
+        record.values.append(values)
+        record.ended_by = self._ended()
+        if not record.ended_by:
+            self._go_on(present, step)
+
+    def _go_on(self, present: Present, step: Step) -> None:
+        """Prepare the next step, after an event without the values before the event."""
+        values = present.values
+        if step.events or step.late:
             fresh = self._restarted(step.end, values)
             present.times, present.history, present.last = fresh.times, fresh.history, None
             present.slopes = fresh.slopes
@@ -341,8 +398,6 @@ class Master:
             present.history.append(values)
             del present.times[:-4], present.history[:-4]
             present.last, present.slopes = (step.courses, step.h), step.slopes
-        present.t, present.values = step.end, values
-        record.values.append(values)
 
     def _after_event(self, values: Array, step: Step) -> Array:
         """Return the outputs after an event, shape (n_y + pins,).
@@ -353,7 +408,7 @@ class Master:
         for _ in range(_EVENT_PASSES):
             inputs = network.inputs_at(values)
             for k in range(len(network.parts)):
-                if network.parts[k].abilities.period is None:
+                if network.parts[k].abilities.period is None and not network.parts[k].ended:
                     network.parts[k].settle(inputs[network.columns[k]])
             after = self._finite(self._read(values), step.end)
             if np.allclose(after, values, rtol=1e-12, atol=0.0):

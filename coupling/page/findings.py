@@ -16,11 +16,17 @@ def findings(run: Coupled) -> list[tuple[str, str]]:
     count = len(run.remarks)
     plausible = "No remark." if not count else f"{count} remark{'s' * (count > 1)}."
     return [
+        *_incomplete(run),
         ("consistent", _consistent(run)),
         ("agrees" if run.agrees else "disagrees", " ".join(_agrees(run))),
         ("holds" if run.holds else "violated", " ".join(_holds(run))),
         ("questionable" if count else "plausible", plausible),
     ]
+
+
+def _incomplete(run: Coupled) -> Iterator[tuple[str, str]]:
+    if not run.complete:
+        yield "incomplete", f"{run.record.ended_by} has ended the run at {decimal(run.record.times[-1])} s."
 
 
 def numbers(run: Coupled) -> Iterator[tuple[str, str]]:
