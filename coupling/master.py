@@ -22,7 +22,7 @@ from . import courses as polynomials
 from .loops import consistent_outputs
 from .network import Network
 from .participant import PartFailed, slopes_of
-from .ports import rounding_sizes
+from .ports import RoundingSizes
 from .stepping import (
     HERMITE,
     MEAN,
@@ -141,7 +141,7 @@ class Master:
         self._rises = np.zeros(network.n_y)
         self._memory = np.array([float(p.abilities.memory) for p in parts for _ in p.outputs])
         self._sizes: Array | None = None
-        self._span = settings.stop - settings.start
+        self._rounding = RoundingSizes(network.signals, settings.stop - settings.start)
         self._lost = 0
         self._failure: PartFailed | None = None  # reason why the last step was rejected
         self._not_finite = ""
@@ -448,7 +448,7 @@ class Master:
         found = np.maximum(np.maximum(self._high - self._low, least * magnitude), self._rises)
         if self._settings.scales is not None:
             found = np.maximum(found, self._settings.scales)
-        found = np.maximum(found, rounding_sizes(self._network.signals, magnitude, self._span))
+        found = np.maximum(found, self._rounding.at(magnitude))
         for rows in self._network.alike:
             floor = 1e-3 * float(found[rows].max())
             found[rows] = np.maximum(found[rows], floor or 1.0)
