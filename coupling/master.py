@@ -444,10 +444,10 @@ class Master:
         if self._sizes is not None:
             return self._sizes
         magnitude = np.maximum(np.abs(self._low), np.abs(self._high))
-        least = _LEAST if self._settings.scales is not None else _LEAST_YET
-        found = np.maximum(np.maximum(self._high - self._low, least * magnitude), self._rises)
-        if self._settings.scales is not None:
-            found = np.maximum(found, self._settings.scales)
+        if self._settings.scales is None:
+            found = np.maximum(np.maximum(self._high - self._low, _LEAST_YET * magnitude), self._rises)
+        else:
+            found = np.maximum(np.maximum(self._high - self._low, _LEAST * magnitude), self._settings.scales)
         found = np.maximum(found, self._rounding.at(magnitude))
         for rows in self._network.alike:
             floor = 1e-3 * float(found[rows].max())
@@ -468,12 +468,12 @@ class Master:
         return float(np.max(found)) / self._settings.tolerance
 
     def _group_error(self, stepper: Stepper, present: Present, step: Step, rows: list[int], scale: Array) -> float:
-        if not stepper.group.loops:
-            return 0.0
         if stepper.method == SEQUENTIAL:
             off = _largest(step, stepper.group.feedback, scale)
             self._watch(off, step.end)
-            return off
+            return off if self._settings.step else max(off, _interpolation_error(present, step, rows, scale))
+        if not stepper.group.loops:
+            return 0.0
         return 0.0 if present.last is None else _largest(step, rows, scale) / 20.0
 
     def _watch(self, off: float, t: float) -> None:
@@ -552,6 +552,19 @@ class Master:
             )
         factor = 0.5 if not np.isfinite(error) else min(max(0.9 * error ** -self._exponent(), 0.1), 0.84)
         return self._rung(h * factor)
+
+
+def _interpolation_error(present: Present, step: Step, rows: list[int], scale: Array) -> float:
+    """Return the estimated error of outputs within a step, relative to `scale`.
+
+    The error of a cubic Hermite polynomial is h⁴/384 times the fourth derivative, which follows from the third
+    derivatives of the polynomials in this step and in the step before.
+    """
+    if present.last is None:
+        return 0.0
+    courses, length = present.last
+    change = step.courses[rows, 3] - courses[rows, 3] * (step.h / length) ** 3
+    return float(np.abs(change / scale[rows]).max(initial=0.0)) / 64.0
 
 
 def _largest(step: Step, rows: Any, scale: Array) -> float:
