@@ -397,7 +397,7 @@ def test_slewing_crane(once: Once, tmp_path: Path, gpmelica: Command) -> None:
     assert answer.status == 0, answer
     assert json.loads((tmp_path / "out" / "result.json").read_text(encoding="utf-8")) == answer.json
     assert answer.json["groups"][0]["fmus"] == ["Plant", "Controller"]
-    assert answer.json["error"] < 5e-5  # at the 10 ms that the archive gives
+    assert answer.json["steps"] < 100  # 20 of the 10 ms that the archive gives, and shorter ones at the start
     assert (tmp_path / "out" / "signals.csv").read_text(encoding="utf-8").startswith("time,Plant.")
     text = (tmp_path / "out" / "report.txt").read_text(encoding="utf-8")
     assert "Controller cannot restore a state" in text
