@@ -210,7 +210,7 @@ class FmuPart:
         try:
             return call()
         except FMICallException as error:
-            said = self._messages[-1] if self._messages else str(error)
+            said = (self._messages[-1] if self._messages else str(error)).rstrip(".")
             where = f"{self.name} at t = {self._t:.9g} s"
             if error.status == _FATAL:
                 self._failure = SolveError(f"{where}: {said}")
