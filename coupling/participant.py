@@ -33,7 +33,14 @@ class ClaimFailed(GpmelicaError):
         self.part, self.claim, self.why = part, claim, why
 
     def correct(self) -> None:
-        """Correct the abilities of the part."""
+        """Correct the abilities of the part.
+
+        Raises
+        ------
+        SolveError : if they have been corrected before, so that the part fails without the capability
+        """
+        if self.claim in self.part.abilities.wrong:
+            raise SolveError(str(self)) from None
         self.part.abilities = self.part.abilities.corrected(self.claim, self.why)
 
 
@@ -99,8 +106,8 @@ class Abilities:
     wrong: Mapping[str, str] = field(default_factory=dict)
 
     def corrected(self, claim: str, why: str) -> Abilities:
-        """Return the abilities with the opposite of a claim that has proved wrong."""
-        changes: dict[str, Any] = {claim: not getattr(self, claim)}
+        """Return the abilities without a capability, or with memory, where the claim has proved wrong."""
+        changes: dict[str, Any] = {claim: claim == "memory"}
         return replace(self, **changes, wrong={**self.wrong, claim: why})
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from ..core.errors import DescriptionError, SolveError
 from ..core.progress import Progress, silent
 from ..core.trajectory import Array, output_grid
+from .claims import wrong_claims
 from .compared_run import ComparedRun
 from .comparison import difference, observed_order
 from .energy import EnergyResidual, residuals
@@ -254,6 +255,7 @@ def _couple(system: CoupledSystem, options: Options, progress: Progress) -> Coup
         # The finer run has the smaller error of the coupling, so the change of the model is seen best.
         chosen = run if system.whole.exact else fine
         whole = compare_whole(system.whole, system.network, rows, chosen, settings, output_times(settings))
+        remarks += wrong_claims(system.whole.part)
         if whole is None:
             remarks.append(CouplingRemark("whole_not_compared", system.whole.part.name, _NOT_COMPARED))
     remarks += unreported_events(system.network, rows, run, fine)

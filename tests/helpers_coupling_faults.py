@@ -138,7 +138,7 @@ fmi2Status fmi2SetRealInputDerivatives(fmi2Component component, const fmi2ValueR
     const fmi2Integer orders[], const fmi2Real values[]) {
     CHECK(GIVE_SLOPES)
     Instance *one = component;
-    for (size_t k = 0; k < n && one->deaf == 0; ++k) one->du[orders[k] - 1][refs[k]] = values[k];
+    for (size_t k = 0; k < n && one->t < one->deaf; ++k) one->du[orders[k] - 1][refs[k]] = values[k];
     return fmi2OK;
 }
 
@@ -255,7 +255,8 @@ def linear_fmu(
     system : a, b, c, d, bias, x
     faults : capabilities of FMI 2.0; `states` False if the FMU lists none; `tolerance` of its experiment; `step`,
         s, of its integration; times `jump` and `end` at which the first output jumps by 1 and is no number;
-        `forgets`, `deaf`: whether the last state is not restored and slopes of inputs are ignored; `square`,
+        `forgets`: whether the last state is not restored; `deaf`: time from which slopes of inputs are ignored, s;
+        `square`,
         factor of u² in the first output; `euler`: whether explicit Euler steps are taken;
         `longest`: length of the longest step, s, that is not discarded; `fails`: 1 to 5 for the function that
         returns `status` from the time `after` on, s: get state, set state, set input derivatives, get output
@@ -264,7 +265,7 @@ def linear_fmu(
     """
     n, n_u, n_y = (len(v) for v in (system.get("x", ()), inputs, outputs))
     shapes = {"a": (n, n), "b": (n, n_u), "c": (n_y, n), "d": (n_y, n_u), "bias": (n,), "x": (n,)}
-    numbers = {"step": 1e-4, "jump": 1e9, "end": 1e9, "forgets": 0.0, "deaf": 0.0, "square": 0.0, "euler": 0.0}
+    numbers = {"step": 1e-4, "jump": 1e9, "end": 1e9, "forgets": 0.0, "deaf": 1e9, "square": 0.0, "euler": 0.0}
     numbers |= {"longest": 1e9, "fails": 0.0, "after": 0.0, "status": 3.0, "stops": 1e9, "lost": 1e9}
     rows = [np.array(system.get(k, np.zeros(shape)), dtype=float).reshape(shape) for k, shape in shapes.items()]
     rows.append(np.array([float(faults.pop(key, value)) for key, value in numbers.items()]))

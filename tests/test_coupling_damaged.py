@@ -176,7 +176,10 @@ DAMAGES = {
         r"A\.y changes by .* the output jumps or vibrates inside the step",
     ),
     "slopes are ignored": Damage(
-        pair(mass(deaf=1)), pair(), "ignores_slopes", "A claims to interpolate its inputs"
+        pair(mass(deaf=0)), pair(), "ignores_slopes", "A claims to interpolate its inputs"
+    ),
+    "slopes are ignored from the second step": Damage(
+        pair(mass(deaf=0.005)), pair(), "ignores_slopes", "A claims to interpolate its inputs, but ignores their"
     ),
     "slopes are not taken": Damage(
         pair(mass(canInterpolateInputs=False)), pair(), "takes_no_slopes", "A accepts no slopes of inputs"
