@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -240,13 +241,17 @@ def _couple(system: CoupledSystem, options: Options, progress: Progress) -> Coup
     coarse = _coarse(system.network, choices, settings)
     settings, run = _scaled(system.network, choices, settings, coarse, progress)
     note_rounding(system.network, np.array(run.values))
+    trials = []
     for left in range(_REFINEMENTS, -1, -1):
         fine = simulated(system.network, choices, _finer(settings), progress)
         grid = _grid(_shared(settings, run, fine), system.network)
         error, worst = difference(system.network, rows, run, fine, grid)
+        trials.append((error, worst, settings, (coarse, run, fine)))
         if error <= tolerance or settings.step is not None or not left:
             break
         coarse, run, settings = run, fine, _finer(settings)
+    # Errors of an FMU's own integration can be larger in a finer run.
+    error, worst, settings, (coarse, run, fine) = min(trials, key=itemgetter(0))
     remarks += _ended(run, stop)
     settings = _shared(settings, run, fine)
     order = None if coarse is None else _order(system.network, rows, (coarse, run, fine), error, settings)
