@@ -117,7 +117,7 @@ def _pair(
         settings = {"stop": STOP, "tolerance": 1e-8, "start": "description"}
         part = link("mass", "prismatic", X, **joint) | body(mass)
         tables = machine(part, name=label, forces=[force], simulation=settings)
-        chain = builder.machine(tables, folder / f"{label}.fmu")
+        chain = builder.machine(tables, folder / f"{label}.fmu").chain
     spring = "stiffness*(b_x - a_x) + damping*(b_vx - a_vx)"
     forces = {"a_fx": spring, "b_fx": "-a_fx"} | {f"{end}_f{axis}": "0*a_x" for end in "ab" for axis in "yz"}
     numbers = {

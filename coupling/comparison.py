@@ -13,7 +13,7 @@ from ..core.trajectory import Array
 from .master import Record
 from .network import Network
 from .participant import PortSignal
-from .ports import rounding_sizes
+from .ports import RoundingSizes
 
 _SMALL = 1e-3  # a signal's range is at least this fraction of the largest range among signals of the same unit
 _ROUNDING = 1e-6  # a signal without unit has at least this fraction of the largest range of such signals
@@ -64,7 +64,7 @@ def relative_errors(a: Array, b: Array, signals: Sequence[PortSignal], span: flo
         alike = np.array([other == unit for other in units])
         spread[alike] = np.maximum(spread[alike], (_SMALL if unit else _ROUNDING) * spread[alike].max())
     magnitudes = np.maximum(np.max(np.abs(a), axis=1), np.max(np.abs(b), axis=1))
-    floor = np.maximum(np.maximum(1e-9 * magnitudes, rounding_sizes(signals, magnitudes, span)), 1e-300)
+    floor = np.maximum(np.maximum(1e-9 * magnitudes, RoundingSizes(signals, span).at(magnitudes)), 1e-300)
     errors = off / np.maximum(spread, floor)
     errors[(off <= floor) & (spread <= floor)] = 0.0  # the signal is constant in both runs
     return np.asarray(errors)

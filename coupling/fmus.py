@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import chdir
+from ctypes import byref
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,27 +14,29 @@ import numpy as np
 from fmpy.fmi1 import FMICallException
 from lxml import etree
 
-from ..core.errors import DescriptionError, Problem, SolveError
+from ..core.errors import DescriptionError, GpmelicaError, Problem, SolveError
 from ..core.file_kinds import why
 from ..core.trajectory import Array
 from ..exchange.ssp.system import TYPES, unit_name
 from ..runs.fmpy_runs.opening import logger, read_fmu
 from . import courses as polynomials
 from .fmi_calls import Derivatives, TypedVariables
-from .participant import Abilities, PartFailed, PortSignal
+from .participant import Abilities, ClaimFailed, PartFailed, PortSignal
 from .units import PhysicalUnit, defined
 
 _KINDS = {**TYPES, "Enumeration": "Integer"}
 _PYTHON: dict[str, Callable[[Any], Any]] = {"Real": float, "Integer": round, "Boolean": bool, "String": str}
 _TOLERANCE = "solver_tolerance"  # parameter of gpmelica's FMUs for the relative tolerance of their solver
-_FATAL = 4  # FMI status fatal: the FMU must not be called again
+_DISCARD, _FATAL = 2, 4  # status of an FMI call that the FMU rejects, and one after which no call is allowed
+_LAST_TIME, _TERMINATED = 2, 3  # facts about a rejected step that an FMU 2.0 can report
 _MOST_PASSES = 20  # largest number of updates of the discrete states at one event
 
 
 class FmuPart:
     """An FMU 2.0 or 3.0 for co-simulation as a part of a coupled system.
 
-    If a call of the FMU fails, SolveError is raised with the message that the FMU has logged.
+    If a call of the FMU fails, SolveError is raised with the message that the FMU has logged. If the call needs a
+    capability that the FMU claims, this is ClaimFailed.
 
     Parameters
     ----------
@@ -64,8 +66,12 @@ class FmuPart:
         inputs, outputs = ([v for v in signals if v.causality == kind] for kind in ("input", "output"))
         self.inputs, self.outputs = tuple(map(self._signal, inputs)), tuple(map(self._signal, outputs))
         self._parameters = [*_checked_parameters(fmu, {v.name: v for v in variables}, parameters or {})]
+        fmpy.extract(str(fmu), str(folder))
+        self._folder, self.ended = folder, False
         self.abilities = replace(self._abilities(), **changes)
         self._messages: list[str] = []
+        self._failure: GpmelicaError | None = None  # error after which the instance is not called any more
+        self._refused: Exception | None = None  # failure of an intermediate update
         self._course = np.zeros((len(self.inputs), 4))
         self._begin, self._length, self._t = 0.0, 1.0, 0.0
         discrete = [k for k, signal in enumerate(self.inputs) if self._has_events and signal.discrete]
@@ -79,9 +85,6 @@ class FmuPart:
         out = [outputs[k].valueReference for k in self._real_outputs]
         self._acting = [*_directly_acting(self.description, [inputs[k].name for k in self._real_inputs])]
         self._derivatives = Derivatives(self._version, self._in, out)
-        self._folder = folder
-        fmpy.extract(str(fmu), str(folder))
-        self._derives = _gives_directional_derivatives(folder)
         self._fmu: Any = None
         self._new_instance()
 
@@ -124,6 +127,7 @@ class FmuPart:
             restores=restores,
             takes_courses=bool(slopes),
             gives_slopes=(cs.maxOutputDerivativeOrder or 0) >= 1,
+            gives_gains=_gives_directional_derivatives(self._folder),
             memory=len(description.derivatives) > 0,
             period=None if period is None else float(period),
             step=None if cs.fixedInternalStepSize is None else float(cs.fixedInternalStepSize),
@@ -145,12 +149,15 @@ class FmuPart:
 
     def _new_instance(self) -> None:
         """Replace the FMU's instance by a new one, because not every FMU can be reset."""
+        if isinstance(self._failure, SolveError):  # FMI forbids calls of all instances after a fatal error
+            raise self._failure
         self.close()
+        self._failure = None
         more: dict[str, Any] = {}
         if self._fmi3:
             cs = self.description.coSimulation
             more = {"event_mode_used": bool(cs.hasEventMode), "early_return_allowed": bool(cs.hasEventMode)}
-            if cs.providesIntermediateUpdate:
+            if self.abilities.takes_courses:
                 more["intermediate_update"] = self._answer
                 more["required_intermediate_variables"] = self._in
         log = logger(self._messages)
@@ -172,28 +179,50 @@ class FmuPart:
             text = f"expected a binary for {fmpy.platform}, found {found}; compile the FMU for this platform"
             raise DescriptionError(self.name, text)
 
-    def _answer(self, environment: Any, time: float, *_: Any) -> None:
-        """Set the real inputs when an FMU 3.0 requests an intermediate update within a step."""
+    def _answer(self, environment: Any, time: float, requested: bool, *_: Any) -> None:
+        """Set the inputs of an FMU 3.0 at a time within the step, if its intermediate update requests them.
+
+        An exception must not leave this function, because the FMU calls it from C.
+        """
+        if not requested:
+            return
         s = (time - self._begin) / self._length
         values = self._course @ np.array([1.0, s, s * s, s**3])
-        for access in self._writes:
-            if access.kind == "Real":
-                access.write(self._fmu, values)
+        try:
+            for access in self._writes:
+                if access.kind == "Real":
+                    access.write(self._fmu, values)
+        except FMICallException as error:
+            self._refused = error
 
-    def _called(self, call: Callable[[], Any]) -> Any:
+    def _called(self, call: Callable[[], Any], claim: str = "") -> Any:
+        """Return the result of an FMI call, and translate its errors.
+
+        Parameters
+        ----------
+        call : the call
+        claim : field of `Abilities` without which the call is not made
+        """
+        if self._failure is not None:
+            raise self._failure
+        self._messages.clear()
         try:
             return call()
         except FMICallException as error:
-            said = self._messages[-1] if self._messages else str(error)
-            kind = SolveError if error.status == _FATAL else PartFailed
-            raise kind(f"{self.name} at t = {self._t:.9g} s: {said}") from None
+            said = (self._messages[-1] if self._messages else str(error)).rstrip(".")
+            where = f"{self.name} at t = {self._t:.9g} s"
+            if error.status == _FATAL:
+                self._failure = SolveError(f"{where}: {said}")
+            elif claim:
+                self._failure = ClaimFailed(self, claim, f"reports an error at t = {self._t:.9g} s: {said}")
+            raise self._failure or PartFailed(f"{where}: {said}") from None
         except (OverflowError, ValueError) as error:  # a value such as NaN cannot be rounded to an integer
             raise PartFailed(f"{self.name} at t = {self._t:.9g} s: {error}") from None
 
     # ---- Initial values ------------------------------------------------------------------------------------
 
     def start(self, t: float, inputs: Array) -> None:
-        self._t = t
+        self._t, self.ended = t, False
         if self._used:
             self._new_instance()
         self._used = True
@@ -220,12 +249,16 @@ class FmuPart:
         self._fmu.exitInitializationMode()
         if self._has_events:
             self._update()
-            self._fmu.enterStepMode()
 
     def _update(self) -> None:
+        """Update the discrete states and enter Step Mode, unless the FMU asks to end the simulation."""
         for _ in range(_MOST_PASSES):
-            needs_more, *_rest = self._fmu.updateDiscreteStates()
+            needs_more, ends, *_rest = self._fmu.updateDiscreteStates()
+            if ends:
+                self.ended = True
+                return
             if not needs_more:
+                self._fmu.enterStepMode()
                 return
         raise SolveError(f"{self.name} at t = {self._t:.9g} s: the event does not settle in {_MOST_PASSES} passes")
 
@@ -253,7 +286,7 @@ class FmuPart:
     def slopes_now(self, input_slopes: Array) -> Array:
         found = np.zeros(len(self.outputs))
         if self._real_outputs:
-            found[self._real_outputs] = self._called(lambda: self._output_slopes(input_slopes))
+            found[self._real_outputs] = self._output_slopes(input_slopes)
         return found
 
     def _output_slopes(self, input_slopes: Array) -> Array:
@@ -262,9 +295,9 @@ class FmuPart:
         Directional derivatives, if the FMU provides them, give the contribution of the inputs.
         """
         rates = input_slopes[self._real_inputs]
-        if not self._derives or not rates.any():
+        if not self.abilities.gives_gains or not rates.any():
             return self._own_slopes(rates)
-        return self._own_slopes(np.zeros_like(rates)) + self._derivatives.along(self._fmu, rates)
+        return self._own_slopes(np.zeros_like(rates)) + self._along(rates)
 
     def _own_slopes(self, rates: Array) -> Array:
         """Return the time derivatives of the real outputs as reported by the FMU.
@@ -272,8 +305,16 @@ class FmuPart:
         An FMU 2.0 that accepts time derivatives of inputs receives them first.
         """
         if not self._fmi3 and len(rates) and self.abilities.takes_courses:
-            self._derivatives.give(self._fmu, polynomials.linear(np.zeros_like(rates), rates), 1.0)
-        return self._derivatives.of_outputs(self._fmu)
+            self._give(polynomials.linear(np.zeros_like(rates), rates), 1.0)
+        return np.asarray(self._called(lambda: self._derivatives.of_outputs(self._fmu), "gives_slopes"))
+
+    def _give(self, courses: Array, h: float) -> None:
+        """Pass the time derivatives of the real inputs over a step of length h, s, to an FMU 2.0."""
+        self._called(lambda: self._derivatives.give(self._fmu, courses, h), "takes_courses")
+
+    def _along(self, rates: Array) -> Array:
+        """Return the changes of the real outputs for small changes of the real inputs."""
+        return np.asarray(self._called(lambda: self._derivatives.along(self._fmu, rates), "gives_gains"))
 
     # ---- Steps ---------------------------------------------------------------------------------------------
 
@@ -289,16 +330,38 @@ class FmuPart:
         else:  # event mode is necessary for a change of discrete inputs
             self._settle(courses[:, 0])
         if self._fmi3:
-            event, terminate, early, reached = self._fmu.doStep(
-                currentCommunicationPoint=t, communicationStepSize=h, noSetFMUStatePriorToCurrentPoint=False
-            )
-            if terminate:
-                raise SolveError(f"{self.name} at t = {reached:.9g} s: the FMU asks to end the simulation")
-            return (reached if early else t + h), bool(event)
+            return self._advance_fmi3(t, h)
         if self.abilities.takes_courses and self._real_inputs:
-            self._derivatives.give(self._fmu, courses[self._real_inputs], h)
-        self._fmu.doStep(t, h, 0)
-        return t + h, False
+            self._give(courses[self._real_inputs], h)
+        return self._advance_fmi2(t, h), False
+
+    def _advance_fmi3(self, t: float, h: float) -> tuple[float, bool]:
+        self._refused = None
+        event, self.ended, early, reached = self._fmu.doStep(
+            currentCommunicationPoint=t, communicationStepSize=h, noSetFMUStatePriorToCurrentPoint=False
+        )
+        if self._refused is not None:
+            raise ClaimFailed(self, "takes_courses", f"refuses inputs in an intermediate update: {self._refused}")
+        return (reached if early or self.ended else t + h), bool(event)
+
+    def _advance_fmi2(self, t: float, h: float) -> float:
+        try:
+            self._fmu.doStep(t, h, 0)
+        except FMICallException as error:
+            if error.status != _DISCARD or not self._status("Boolean", _TERMINATED):
+                raise
+            self.ended = True
+            return float(self._status("Real", _LAST_TIME))
+        return t + h
+
+    def _status(self, kind: str, fact: int) -> Any:
+        """Return a fact about the last step of an FMU 2.0, or 0 if the FMU reports none."""
+        value = getattr(fmpy.fmi2, f"fmi2{kind}")()
+        try:
+            getattr(self._fmu, f"fmi2Get{kind}Status")(self._fmu.component, fact, byref(value))
+        except FMICallException:
+            return 0
+        return value.value
 
     def settle(self, inputs: Array) -> None:
         self._called(lambda: self._settle(inputs))
@@ -308,36 +371,32 @@ class FmuPart:
             self._fmu.enterEventMode()
             self._set(inputs)
             self._update()
-            self._fmu.enterStepMode()
 
     def save(self) -> Any:
-        return self._called(self._fmu.getFMUState), self._t, self._held
+        return self._called(self._fmu.getFMUState, "restores"), self._t, self._held
 
     def restore(self, state: Any) -> None:
-        self._called(lambda: self._fmu.setFMUState(state[0]))
+        self._called(lambda: self._fmu.setFMUState(state[0]), "restores")
         _, self._t, self._held = state
+        self.ended = False
 
     def free(self, state: Any) -> None:
-        self._called(lambda: self._fmu.freeFMUState(state[0]))
+        self._called(lambda: self._fmu.freeFMUState(state[0]), "restores")
 
     def gains(self) -> Array | None:
-        """Return ∂ outputs / ∂ inputs at the present time, shape (n_y, n_u).
-
-        Returns None if the FMU provides no directional derivatives.
-        """
-        if not self._derives:
+        """Return ∂ outputs / ∂ inputs now, shape (n_y, n_u); None if the FMU has no directional derivatives."""
+        if not self.abilities.gives_gains:
             return None
         found = np.zeros((len(self.outputs), len(self.inputs)))
         for k in self._acting if self._real_outputs else ():
-            found[self._real_outputs, self._real_inputs[k]] = self._called(partial(self._direction, k))
+            found[self._real_outputs, self._real_inputs[k]] = self._along(np.arange(len(self._in)) == k)
+        if not np.isfinite(found).all():
+            raise ClaimFailed(self, "gives_gains", f"returns one that is not finite at t = {self._t:.9g} s")
         return found
-
-    def _direction(self, k: int) -> Array:
-        return self._derivatives.along(self._fmu, np.arange(len(self._in)) == k)
 
     def close(self) -> None:
         fmu, self._fmu = self._fmu, None
-        if fmu is not None:
+        if fmu is not None and not isinstance(self._failure, SolveError):
             fmu.freeInstance()
 
 

@@ -74,7 +74,9 @@ def _solution(evaluated: Evaluation, network: Network) -> Array:
         return u
     r = evaluated(u) - u
     if not np.all(np.isfinite(r)):
-        label = network.label(int(network.source[np.flatnonzero(~np.isfinite(r))[0]]))
+        first = evaluated(network.starts)  # from finite inputs, so that only the first invalid output is invalid
+        lost = np.flatnonzero(~np.isfinite(first if not np.isfinite(first).all() else r))
+        label = network.label(int(network.source[lost[0]]))
         raise SolveError(f"coupling: {label} is not finite at the start; correct the initial states")
     raise SolveError(
         f"coupling: the loop of {_names(network, np.abs(r) > 1e-9)} has no solution at the start, or none that is"

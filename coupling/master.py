@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..core.errors import SolveError
 from ..core.progress import Progress, silent
@@ -20,9 +21,20 @@ from ..core.trajectory import Array
 from . import courses as polynomials
 from .loops import consistent_outputs
 from .network import Network
-from .participant import PartFailed
-from .ports import rounding_sizes
-from .stepping import HERMITE, MEAN, PIN, SEQUENTIAL, EarlyReturn, NotConverged, Present, Step, Stepper
+from .participant import PartFailed, slopes_of
+from .ports import RoundingSizes
+from .stepping import (
+    HERMITE,
+    MEAN,
+    PIN,
+    SEQUENTIAL,
+    EarlyReturn,
+    EndedInside,
+    NotConverged,
+    Present,
+    Step,
+    Stepper,
+)
 
 _EVENT_PASSES = 100  # largest number of repeated evaluations of all parts at one event
 _LOST = 30  # the coupling is unstable if more successive steps miss the inputs by over half of their range
@@ -75,9 +87,10 @@ class Record:
     rejected : number of rejected steps
     wall_s : elapsed real time, s
     seconds : elapsed real time of each part, s, by name
-    missed : number of steps of the shortest length that were accepted with an error above the tolerance
-    late : number of events inside a step whose effects reached the other parts only at the end of the
-        step
+    missed : number of steps of the shortest length that were accepted with an error above the
+        tolerance
+    late : number of events inside a step that other parts could notice only at the end of the step
+    ended_by : name of the part that has asked to end the simulation early, or an empty text
     """
 
     times: list[float]
@@ -90,6 +103,7 @@ class Record:
     seconds: dict[str, float] = field(default_factory=dict)
     missed: int = 0
     late: int = 0
+    ended_by: str = ""
 
     def sample(self, grid: Array) -> Array:
         """Return the outputs and the forces of rigid connections (pins) at given times, shape (n_y + pins, k).
@@ -127,7 +141,7 @@ class Master:
         self._rises = np.zeros(network.n_y)
         self._memory = np.array([float(p.abilities.memory) for p in parts for _ in p.outputs])
         self._sizes: Array | None = None
-        self._span = settings.stop - settings.start
+        self._rounding = RoundingSizes(network.signals, settings.stop - settings.start)
         self._lost = 0
         self._failure: PartFailed | None = None  # reason why the last step was rejected
         self._not_finite = ""
@@ -140,8 +154,9 @@ class Master:
 
         Raises
         ------
-        SolveError : if the coupling is unstable, or if even the shortest step fails. If a part has failed,
-            its message is raised.
+        SolveError : if even the shortest step fails, or the coupling is unstable; if a part fails in such a
+            step, its own message; if a part ends the simulation at its start
+        ClaimFailed : if a part does not have a capability that it claims
         """
         begun = clock.perf_counter()
         s = self._settings
@@ -149,7 +164,7 @@ class Master:
         self._record = Record([s.start], [present.values])
         h = s.step or self._first(present)
         count = 0
-        while present.t < s.stop - 1e-12 * max(1.0, abs(s.stop)):
+        while present.t < s.stop - 1e-12 * max(1.0, abs(s.stop)) and not self._record.ended_by:
             end = self._next_point(present.t, h)
             used, error = self._attempt(present, end)
             if used is not None:
@@ -159,9 +174,11 @@ class Master:
                 count += 1
                 if count % 64 == 0:
                     progress("coupling", (present.t - s.start) / (s.stop - s.start))
-            else:
+            elif not self._record.ended_by:
                 self._record.rejected += 1
                 h = self._shorter(end - present.t, error, present.t)
+        if not self._record.pieces:
+            self._check_running()
         self._record.wall_s = clock.perf_counter() - begun
         for stepper in self._steppers:
             for part, seconds in stepper.seconds.items():
@@ -183,9 +200,19 @@ class Master:
         values, self.second = consistent_outputs(network)
         for part in network.parts:
             part.begin()
+        self._check_running()
         values = self._finite(self._read(values), s.start)
         self._check_pins(values)
         return self._restarted(s.start, values)
+
+    def _check_running(self) -> None:
+        """Raise SolveError if a part has asked to end the simulation before the first step."""
+        if ended := self._ended():
+            raise SolveError(f"coupling: {ended} asks to end the simulation at its start; check its start values")
+
+    def _ended(self) -> str:
+        """Return the name of the first part that has asked to end the simulation, or an empty text."""
+        return next((part.name for part in self._network.parts if part.ended), "")
 
     def _read(self, before: Array) -> Array:
         found = before.copy()
@@ -193,11 +220,29 @@ class Master:
             found[rows] = part.outputs_now()
         return found
 
-    def _finite(self, values: Array, t: float) -> Array:
-        if not np.isfinite(values).all():
-            label = self._network.label(int(np.argmin(np.isfinite(values))))
-            raise SolveError(f"coupling: at t = {t:.9g} s {label} is not finite")
+    def _finite(self, values: Array, t: float, step: Step | None = None) -> Array:
+        """Return the values of all signals unchanged; raise SolveError if one of them is not finite.
+
+        If a step has given the values, the error names the signal that was not finite first.
+        """
+        lost = ~np.isfinite(values)
+        if lost.any():
+            raise SolveError(f"coupling: at t = {t:.9g} s {self._first_lost(lost, step)} is not finite")
         return values
+
+    def _first_lost(self, lost: NDArray[np.bool_], step: Step | None) -> str:
+        """Return the name of a signal that is not finite, if possible of a part with finite inputs in the step.
+
+        Parameters
+        ----------
+        lost : whether each output and pin force is not finite, shape (n_y + pins,)
+        step : the step that has given the values, or None
+        """
+        first = np.flatnonzero(lost)
+        for columns, rows in zip(self._network.columns, self._network.rows, strict=True):
+            if step is not None and lost[rows].any() and np.isfinite(step.given[columns]).all():
+                first = rows.start + np.flatnonzero(lost[rows])
+        return self._network.label(int(first[0]))
 
     def _check_pins(self, values: Array) -> None:
         for pin, (first, second) in zip(self._network.pins, self._network.pairs, strict=True):
@@ -227,7 +272,7 @@ class Master:
             given = network.factor * found[network.source]
             for part, columns, rows in zip(network.parts, network.columns, network.rows, strict=True):
                 if part.abilities.gives_slopes:
-                    found[rows] = part.slopes_now(given[columns])
+                    found[rows] = slopes_of(part, given[columns])
         return found
 
     # ---- One step ------------------------------------------------------------------------------------------
@@ -281,6 +326,9 @@ class Master:
                 self._restore(saved)
                 end = max(early.time, present.t + 1e-13 * max(1.0, abs(present.t)))
                 continue
+            except EndedInside:
+                self._record.ended_by = self._ended()
+                return None, math.inf
             except PartFailed as failure:
                 if not self._repeats:
                     raise
@@ -300,8 +348,9 @@ class Master:
         raise SolveError(f"coupling: the time of an event near t = {present.t:.9g} s does not settle")
 
     def _see_lost(self, step: Step) -> None:
-        lost = np.flatnonzero(~np.isfinite(step.courses).all(axis=1))
-        self._not_finite = self._network.label(int(lost[0])) if len(lost) else ""
+        """Record the output that was not finite first in a failed iteration, or an empty text."""
+        lost = np.any(~np.isfinite(step.courses), axis=1)
+        self._not_finite = self._first_lost(lost, step) if lost.any() else ""
 
     def _step(self, present: Present, end: float, saved: Mapping[int, Any]) -> Step:
         n = self._network
@@ -320,7 +369,7 @@ class Master:
         values[n_y:] = polynomials.ends(step.courses[n_y:])
         for stepper in self._steppers:
             values = stepper.corrected(step, values)
-        self._finite(values, step.end)
+        self._finite(values, step.end, step)
         record = self._record
         record.pieces.append(step.courses)
         record.given.append(step.given)
@@ -329,6 +378,16 @@ class Master:
         if step.events or step.late:
             values = self._after_event(values, step)
             record.events.append(step.end)
+        present.t, present.values = step.end, values
+        record.values.append(values)
+        record.ended_by = self._ended()
+        if not record.ended_by:
+            self._go_on(present, step)
+
+    def _go_on(self, present: Present, step: Step) -> None:
+        """Prepare the next step, after an event without the values before the event."""
+        values = present.values
+        if step.events or step.late:
             fresh = self._restarted(step.end, values)
             present.times, present.history, present.last = fresh.times, fresh.history, None
             present.slopes = fresh.slopes
@@ -339,8 +398,6 @@ class Master:
             present.history.append(values)
             del present.times[:-4], present.history[:-4]
             present.last, present.slopes = (step.courses, step.h), step.slopes
-        present.t, present.values = step.end, values
-        record.values.append(values)
 
     def _after_event(self, values: Array, step: Step) -> Array:
         """Return the outputs and pin forces after an event, shape (n_y + pins,).
@@ -351,7 +408,7 @@ class Master:
         for _ in range(_EVENT_PASSES):
             inputs = network.inputs_at(values)
             for k in range(len(network.parts)):
-                if network.parts[k].abilities.period is None:
+                if network.parts[k].abilities.period is None and not network.parts[k].ended:
                     network.parts[k].settle(inputs[network.columns[k]])
             after = self._finite(self._read(values), step.end)
             if np.allclose(after, values, rtol=1e-12, atol=0.0):
@@ -387,11 +444,11 @@ class Master:
         if self._sizes is not None:
             return self._sizes
         magnitude = np.maximum(np.abs(self._low), np.abs(self._high))
-        least = _LEAST if self._settings.scales is not None else _LEAST_YET
-        found = np.maximum(np.maximum(self._high - self._low, least * magnitude), self._rises)
-        if self._settings.scales is not None:
-            found = np.maximum(found, self._settings.scales)
-        found = np.maximum(found, rounding_sizes(self._network.signals, magnitude, self._span))
+        if self._settings.scales is None:
+            found = np.maximum(np.maximum(self._high - self._low, _LEAST_YET * magnitude), self._rises)
+        else:
+            found = np.maximum(np.maximum(self._high - self._low, _LEAST * magnitude), self._settings.scales)
+        found = np.maximum(found, self._rounding.at(magnitude))
         for rows in self._network.alike:
             floor = 1e-3 * float(found[rows].max())
             found[rows] = np.maximum(found[rows], floor or 1.0)
@@ -411,12 +468,12 @@ class Master:
         return float(np.max(found)) / self._settings.tolerance
 
     def _group_error(self, stepper: Stepper, present: Present, step: Step, rows: list[int], scale: Array) -> float:
-        if not stepper.group.loops:
-            return 0.0
         if stepper.method == SEQUENTIAL:
             off = _largest(step, stepper.group.feedback, scale)
             self._watch(off, step.end)
-            return off
+            return off if self._settings.step else max(off, _interpolation_error(present, step, rows, scale))
+        if not stepper.group.loops:
+            return 0.0
         return 0.0 if present.last is None else _largest(step, rows, scale) / 20.0
 
     def _watch(self, off: float, t: float) -> None:
@@ -495,6 +552,19 @@ class Master:
             )
         factor = 0.5 if not np.isfinite(error) else min(max(0.9 * error ** -self._exponent(), 0.1), 0.84)
         return self._rung(h * factor)
+
+
+def _interpolation_error(present: Present, step: Step, rows: list[int], scale: Array) -> float:
+    """Return the estimated error of outputs within a step, relative to `scale`.
+
+    The error of a cubic Hermite polynomial is h⁴/384 times the fourth derivative, which follows from the third
+    derivatives of the polynomials in this step and in the step before.
+    """
+    if present.last is None:
+        return 0.0
+    courses, length = present.last
+    change = step.courses[rows, 3] - courses[rows, 3] * (step.h / length) ** 3
+    return float(np.abs(change / scale[rows]).max(initial=0.0)) / 64.0
 
 
 def _largest(step: Step, rows: Any, scale: Array) -> float:

@@ -71,7 +71,7 @@ def compare(
     progress : function that is called with each method
     """
     scales = np.asarray(np.ptp(np.array(judged.record.values)[:, : judged.network.n_y], axis=0))
-    settings = replace(settings_of(system, options), scales=scales)
+    settings = replace(settings_of(system, options), scales=scales, stop=float(judged.time[-1]))
     steps = _steps(judged, options.step)
     chosen = list(judged.choices)
     plans = [(method, order, _choices(system, settings, method, order)) for method, order in _methods(judged)]

@@ -2,16 +2,46 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from ..core.errors import SolveError
+import numpy as np
+
+from ..core.errors import GpmelicaError, SolveError
 from ..core.trajectory import Array
 from .units import PhysicalUnit, by_name
 
 
 class PartFailed(SolveError):
     """Exception for a part that cannot continue, but can be restored to an earlier state."""
+
+
+class ClaimFailed(GpmelicaError):
+    """Exception for a part without a capability that it claims; the simulation starts again without using it.
+
+    Parameters
+    ----------
+    part : the part
+    claim : field of `Abilities` that is wrong
+    why : predicate of a sentence about the part
+    """
+
+    def __init__(self, part: Participant, claim: str, why: str) -> None:
+        super().__init__(f"{part.name} {why}")
+        self.part, self.claim, self.why = part, claim, why
+
+    def correct(self) -> None:
+        """Correct the abilities of the part.
+
+        Raises
+        ------
+        SolveError : if they have been corrected before, so that the part fails without the capability
+        """
+        if self.claim in self.part.abilities.wrong:
+            raise SolveError(str(self)) from None
+        self.part.abilities = self.part.abilities.corrected(self.claim, self.why)
 
 
 @dataclass(frozen=True)
@@ -47,38 +77,52 @@ class PortSignal:
 class Abilities:
     """Properties of a part of a coupled system that decide which coupling methods are possible.
 
+    They are first what the part claims, and are corrected by tests and by failed calls.
+
     Parameters
     ----------
     restores : whether the state can be saved and restored
-    takes_courses : whether inputs may be polynomials of time within a step
-    gives_slopes : whether the part provides the time derivatives of its outputs
-    memory : whether outputs depend on past inputs; False for a function of time and present inputs only
+    takes_courses : whether inputs may vary within a step, as polynomials
+    gives_slopes : whether the time derivatives of the outputs are available
+    gives_gains : whether the derivatives of the outputs by the inputs are available
+    memory : whether outputs depend on past inputs; False for a function of time and present inputs
+        only
     period : time between samples, s; None for a part that is not sampled
     step : fixed internal step of the part, s; None if the part controls its own integration error
     returns_early : whether the part can end a step early, at an event
     tolerance : relative tolerance of the part's own integration, or None if it is unknown
+    wrong : reasons why claims of the part are wrong, by field; each is the predicate of a sentence
     """
 
     restores: bool = True
     takes_courses: bool = True
     gives_slopes: bool = True
+    gives_gains: bool = True
     memory: bool = True
     period: float | None = None
     step: float | None = None
     returns_early: bool = True
     tolerance: float | None = None
+    wrong: Mapping[str, str] = field(default_factory=dict)
+
+    def corrected(self, claim: str, why: str) -> Abilities:
+        """Return the abilities without a capability, or with memory, where the claim has proved wrong."""
+        changes: dict[str, Any] = {claim: claim == "memory"}
+        return replace(self, **changes, wrong={**self.wrong, claim: why})
 
 
 class Participant(Protocol):
     """A part (subsystem) of a coupled system.
 
-    All times are in s, all values in the units of the signals.
+    All times are in s, all values in the units of the signals. After a call in which the part has asked to end the
+    simulation, `ended` is true.
     """
 
     name: str
     inputs: tuple[PortSignal, ...]
     outputs: tuple[PortSignal, ...]
     abilities: Abilities
+    ended: bool
 
     def start(self, t: float, inputs: Array) -> None:
         """Begin the initialisation at time t with the given input values, shape (n_u,)."""
@@ -135,3 +179,18 @@ class Participant(Protocol):
 
     def close(self) -> None:
         """End the simulation of the part and release its resources."""
+
+
+def slopes_of(part: Participant, input_slopes: Array) -> Array:
+    """Return the time derivatives of a part's outputs, shape (n_y,), from those of its inputs, shape (n_u,).
+
+    Raises
+    ------
+    ClaimFailed : if a derivative is not finite, although all inputs and outputs are
+    """
+    found = part.slopes_now(input_slopes)
+    if not math.isfinite(found.sum()):
+        lost = np.flatnonzero(~np.isfinite(found))
+        if len(lost) and np.isfinite(input_slopes).all() and np.isfinite(part.outputs_now()).all():
+            raise ClaimFailed(part, "gives_slopes", f"returns {found[lost[0]]:g} for {part.outputs[lost[0]].name}")
+    return found

@@ -55,8 +55,8 @@ def is_motion(signal: PortSignal) -> bool:
     return length in (0, 1) and time in (0, -1, -2) and not any((signal.base.exponents[0], *others))
 
 
-def rounding_sizes(signals: Sequence[PortSignal], magnitudes: Array, span: float) -> Array:
-    """Return the magnitude below which each signal is only a rounding error, shape (n,).
+class RoundingSizes:
+    """Sizes below which velocities and accelerations are rounding errors.
 
     At rest, velocities and accelerations consist of rounding errors, and a comparison with their range
     is meaningless. For a velocity, the result is a billionth of the largest position, divided by the
@@ -66,17 +66,24 @@ def rounding_sizes(signals: Sequence[PortSignal], magnitudes: Array, span: float
     Parameters
     ----------
     signals : outputs
-    magnitudes : largest magnitudes of the outputs, shape (n,)
     span : duration of the run, s
     """
-    orders = [_order_of(signal) for signal in signals]
-    found = np.array([signal.least for signal in signals])
-    for length in (0, 1):
-        largest = max((m for m, o in zip(magnitudes, orders, strict=True) if o == (length, 0)), default=0.0)
-        for k, order in enumerate(orders):
-            if order in ((length, 1), (length, 2)):
-                found[k] = max(found[k], _REST[order[1]] * largest / span ** order[1])
-    return found
+
+    def __init__(self, signals: Sequence[PortSignal], span: float) -> None:
+        length, order = np.array([_order_of(signal) for signal in signals]).reshape(-1, 2).T
+        self._least = np.array([signal.least for signal in signals])
+        rates = np.array([0.0, *(_REST[n] / span**n for n in (1, 2)), 0.0])[order]
+        self._kinds = [
+            (np.flatnonzero((length == kind) & (order == 0)), np.where(length == kind, rates, 0.0))
+            for kind in (0, 1)
+        ]
+
+    def at(self, magnitudes: Array) -> Array:
+        """Return the sizes for given largest magnitudes of the outputs, in their units, shape (n,)."""
+        found = self._least
+        for positions, shares in self._kinds:
+            found = np.maximum(found, shares * magnitudes[positions].max(initial=0.0))
+        return found
 
 
 def note_rounding(network: Network, values: Array) -> None:

@@ -56,7 +56,8 @@ def rehearse(
 ) -> tuple[list[MethodChoice], list[CouplingRemark]]:
     """Test the coupled parts at the start and choose a coupling method for each group of parts.
 
-    The tests advance the parts, so all parts must be started again before the run.
+    The tests advance the parts, so all parts must be started again before the run. Abilities of the parts are
+    corrected where their claims are wrong.
 
     Parameters
     ----------
@@ -73,6 +74,7 @@ def rehearse(
     Raises
     ------
     SolveError : if no method that the parts support keeps a loop of connections stable
+    ClaimFailed : if a part reports an error in a call that it claims to support
     """
     master = Master(network, [], settings)
     present = master.initial()

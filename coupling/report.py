@@ -9,7 +9,7 @@ from .verdict import Coupled
 
 def lines(run: Coupled) -> Iterator[str]:
     """Yield the lines of the report of a coupled run, the verdict first."""
-    yield f"{run.name}: {'the coupling agrees and holds' if run.ok else 'the coupling is not good enough'}"
+    yield f"{run.name}: {_verdict(run)}"
     for group, choice in zip(run.network.groups, run.choices, strict=True):
         names = ", ".join(run.network.parts[k].name for k in group.parts)
         yield f"  {names}: {choice.method} ({choice.reason})"
@@ -36,3 +36,9 @@ def lines(run: Coupled) -> Iterator[str]:
         yield f"  time in {name}: {seconds:.2f} s"
     for remark in run.remarks:
         yield f"  remark: {remark.text}"
+
+
+def _verdict(run: Coupled) -> str:
+    if not run.complete:
+        return f"the run is incomplete, {run.record.ended_by} has ended it at t = {run.record.times[-1]:.9g} s"
+    return "the coupling agrees and holds" if run.ok else "the coupling is not good enough"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from contextlib import suppress
 
 import numpy as np
 
-from ..core.errors import GpmelicaError
 from ..core.trajectory import Array
 from . import courses as polynomials
+from .claims import wrong_claims
 from .master import Settings
 from .network import Network
 from .participant import PartFailed, Participant
@@ -27,51 +27,34 @@ _AT_REST = 1e-5  # a part without forces is at rest if it moves less than this f
 def tested(
     network: Network, k: int, part: Participant, present: Present, settings: Settings
 ) -> Iterator[CouplingRemark]:
-    """Test one part and yield remarks; mark each capability that fails its test as unavailable."""
-    given, h = network.inputs_at(present.values)[network.columns[k]], settings.nominal
-    yield from _slopes(part)
-    if part.abilities.restores and part.abilities.period is None:
-        h = _passed_length(part, present.t, h, given)
-        try:
-            wrong = _restores_wrongly(part, present.t, h, given)
-        except GpmelicaError as error:
-            wrong = str(error)
-        if wrong:
-            part.abilities = replace(part.abilities, restores=False)
-            text = f"{part.name} claims to save and restore its state, but {wrong}; the feature is not used"
-            yield CouplingRemark("restores_wrongly", part.name, text)
-    if (
-        not part.abilities.memory
-        and part.abilities.restores
-        and len(given)
-        and _remembers(part, present.t, h, given)
-    ):
-        part.abilities = replace(part.abilities, memory=True)
-        text = f"{part.name} lists no states, but its outputs depend on earlier inputs; states are assumed"
-        yield CouplingRemark("lists_no_states", part.name, text)
-    continuous = part.abilities.restores and part.abilities.period is None
-    if continuous and part.abilities.takes_courses and len(given):
-        if _ignores_slopes(part, present.t, h, given):
-            part.abilities = replace(part.abilities, takes_courses=False)
-            values = "means" if part.abilities.memory else "values at the end of each step"
-            text = f"{part.name} claims to interpolate its inputs, but ignores their slopes; it gets"
-            text += f" their {values}"
-            yield CouplingRemark("ignores_slopes", part.name, text)
-    elif not part.abilities.takes_courses and part.abilities.memory and len(part.inputs):
+    """Test one part, correct its abilities where claims are wrong, and yield remarks."""
+    given = network.inputs_at(present.values)[network.columns[k]]
+    sampled = part.abilities.period is not None
+    h = settings.nominal if sampled else _passed_length(part, present.t, settings.nominal, given)
+    with suppress(PartFailed):  # a part that fails in a test keeps its other claims
+        for claim, why in _wrong(part, present.t, h, given):
+            part.abilities = part.abilities.corrected(claim, why)
+    yield from wrong_claims(part)
+    able = part.abilities
+    if not able.takes_courses and "takes_courses" not in able.wrong and able.memory and len(part.inputs):
         text = (
             f"{part.name} accepts no slopes of inputs, so each input is constant in a step, at its mean (order 2)"
         )
         yield CouplingRemark("takes_no_slopes", part.name, text)
     yield from _coarse(part, settings)
-    if part.abilities.restores and part.abilities.memory:
+    if able.restores and able.memory:
         yield from _own_equilibrium(network, k, present, h, settings.stop - settings.start)
 
 
-def _slopes(part: Participant) -> Iterator[CouplingRemark]:
-    if part.abilities.gives_slopes and not np.isfinite(part.slopes_now(np.zeros(len(part.inputs)))).all():
-        part.abilities = replace(part.abilities, gives_slopes=False)
-        text = f"{part.name} claims to give slopes of its outputs, but one is not a number; they are not used"
-        yield CouplingRemark("gives_no_slopes", part.name, text)
+def _wrong(part: Participant, t: float, h: float, given: Array) -> Iterator[tuple[str, str]]:
+    """Yield each claim of a part that a test refutes, with the reason; it is corrected before the next test."""
+    sampled = part.abilities.period is not None
+    if part.abilities.restores and not sampled and (why := _restores_wrongly(part, t, h, given)):
+        yield "restores", why
+    if not part.abilities.memory and not sampled and len(given) and _remembers(part, t, h, given):
+        yield "memory", "its outputs depend on earlier inputs"
+    if part.abilities.takes_courses and not sampled and len(given) and _ignores_slopes(part, t, h, given):
+        yield "takes_courses", "ignores their slopes"
 
 
 def _coarse(part: Participant, settings: Settings) -> Iterator[CouplingRemark]:
@@ -108,7 +91,7 @@ def _own_equilibrium(
     free[forces] = 0.0
     begin = part.outputs_now()
     alone, coupled = (
-        float(np.max(np.abs(_stepped(part, present.t, h, polynomials.constant(u)) - begin)[motion]))
+        float(np.max(np.abs(_stepped(part, present.t, h, given, polynomials.constant(u)) - begin)[motion]))
         for u in (free, given)
     )
     if alone <= _AT_REST * coupled and _resists(part, present.t, span, given, motion):
@@ -142,25 +125,34 @@ def _resists(part: Participant, t: float, span: float, given: Array, motion: lis
     return bool(np.all(whole <= _FURTHER * half + _AT_REST * np.max(whole)))
 
 
-def _stepped(part: Participant, t: float, h: float, courses: Array) -> Array:
-    state = part.save()
+def _stepped(part: Participant, t: float, h: float, given: Array, *courses: Array) -> Array:
+    """Return the outputs of a part after one step per course, of which the inputs before the first are `given`.
+
+    The part then is in its state before the steps again: by its saved state, or by a new start at time t if it
+    saves none.
+    """
+    state = part.save() if part.abilities.restores else None
     try:
-        part.advance(t, h, held(courses, part.abilities))
+        for number, course in enumerate(courses):
+            _, event = part.advance(t + number * h, h, held(course, part.abilities))
+            if event or part.ended:
+                break
         return part.outputs_now()
     finally:
-        part.restore(state)
-        part.free(state)
+        if part.abilities.restores:
+            part.restore(state)
+            part.free(state)
+        else:
+            part.start(t, given)
+            part.begin()
 
 
 def _passed_length(part: Participant, t: float, h: float, given: Array) -> float:
-    """Return the longest step length, s, among h, h/2, h/4, … that a part can complete.
-
-    The result is h if the part fails with all of these step lengths.
-    """
-    length = h
+    """Return the longest step, s, of h, h/2, h/4 … that a part can take twice; h itself if it fails in all."""
+    course, length = polynomials.constant(given), h
     for _ in range(_MOST_HALVINGS):
         try:
-            _stepped(part, t, length, polynomials.constant(given))
+            _stepped(part, t, length, given, course, course)
         except PartFailed:
             length *= 0.5
         else:
@@ -171,16 +163,21 @@ def _passed_length(part: Participant, t: float, h: float, given: Array) -> float
 def _restores_wrongly(part: Participant, t: float, h: float, given: Array) -> str:
     """Return a text about the error of a part when it restores a state; empty if there is no error.
 
-    Two equal steps from the same saved state must give equal outputs. Between them, a step with other
-    inputs is made. After the state is restored, the outputs must be equal to the outputs before the
+    Two equal pairs of steps from the same saved state must give the same outputs, even if a step with other
+    inputs is made between them. After the state is restored, the outputs must be those before the
     steps.
     """
     course, begin = polynomials.constant(given), part.outputs_now()
-    first = _stepped(part, t, h, course)
-    _stepped(part, t, h, polynomials.constant(_higher(given)))
-    second = _stepped(part, t, h, course)
+    try:
+        first = _stepped(part, t, h, given, course, course)
+        _stepped(part, t, h, given, polynomials.constant(_higher(given)))
+        second = _stepped(part, t, h, given, course, course)
+    except PartFailed as error:
+        return str(error)
     if not _same(first, second):
-        return f"two steps of {h:g} s from one state differ by {float(np.max(np.abs(first - second))):.3g}"
+        return (
+            f"two steps of {h:g} s, repeated from one state, differ by {float(np.max(np.abs(first - second))):.3g}"
+        )
     return "" if _same(begin, part.outputs_now()) else "its outputs differ after its state is restored"
 
 
@@ -193,30 +190,20 @@ def _higher(given: Array) -> Array:
 
 
 def _remembers(part: Participant, t: float, h: float, given: Array) -> bool:
-    """Return whether the outputs of a part after two steps depend on the inputs in the first step."""
-    higher = _higher(given)
-    outputs = []
-    for first in (given, higher):
-        state = part.save()
-        try:
-            for number, inputs in enumerate((first, higher)):
-                part.advance(t + number * h, h, held(polynomials.constant(inputs), part.abilities))
-            outputs.append(part.outputs_now())
-        finally:
-            part.restore(state)
-            part.free(state)
-    return not _same(*outputs)
+    """Return whether the outputs of a part after two steps depend on the inputs during the first step."""
+    steady, higher = polynomials.constant(given), polynomials.constant(_higher(given))
+    return not _same(*(_stepped(part, t, h, given, first, higher) for first in (steady, higher)))
 
 
 def _ignores_slopes(part: Participant, t: float, h: float, given: Array) -> bool:
-    """Return whether a step of a part depends on the values of its inputs but not on their slopes."""
+    """Return whether a step of a part depends on the values of its inputs but not on their slopes.
+
+    The step is the second one, because some FMUs take slopes in the first step alone.
+    """
+    level = polynomials.constant(given)
     steady, higher, rising = (
-        _stepped(part, t, h, course)
-        for course in (
-            polynomials.constant(given),
-            polynomials.constant(_higher(given)),
-            polynomials.linear(given, _higher(given)),
-        )
+        _stepped(part, t, h, given, level, course)
+        for course in (level, polynomials.constant(_higher(given)), polynomials.linear(given, _higher(given)))
     )
     return bool(np.array_equal(steady, rising) and not np.array_equal(steady, higher))
 

@@ -21,6 +21,7 @@ from ..core.trajectory import Array
 from . import courses as polynomials
 from .network import CoupledGroup, Network
 from .newton import Solver
+from .participant import slopes_of
 from .redundancy import PinBasis
 
 SEQUENTIAL, HERMITE, MEAN, PIN = "sequential", "hermite", "mean_force", "pin"
@@ -43,6 +44,10 @@ class EarlyReturn(Exception):
     def __init__(self, time: float) -> None:
         super().__init__(time)
         self.time = time
+
+
+class EndedInside(Exception):
+    """Exception for a part that ends the simulation inside a step that cannot be shortened to this time."""
 
 
 class NotConverged(Exception):
@@ -224,6 +229,7 @@ class Stepper:
         Raises
         ------
         EarlyReturn : if a part stops at an event before the end of the step
+        EndedInside : if a part ends the simulation inside the step, and not all parts can go back
         NotConverged : if the iteration finds no solution
         PartFailed : if a part cannot advance
         """
@@ -329,6 +335,7 @@ class Stepper:
         Raises
         ------
         EarlyReturn : if the part stops at an event and all parts can go back
+        EndedInside : if the part ends the simulation inside the step, and not all parts can go back
         """
         network = self.network
         participant = network.parts[part]
@@ -341,7 +348,9 @@ class Stepper:
             given = held(network.given(part, step.courses), participant.abilities)
         step.given[network.columns[part]] = given
         reached, event = participant.advance(step.t, step.h, given)
-        if reached < step.end - _ROUNDING * max(1.0, abs(step.end)):
+        if not _passed(reached, step.end):
+            if participant.ended and (not step.returns or _passed(step.t, reached)):
+                raise EndedInside
             if step.returns:
                 raise EarlyReturn(reached)
             self._resume(part, reached, step, given)
@@ -357,15 +366,20 @@ class Stepper:
         Raises
         ------
         SolveError : if the part has too many events in the step
+        EndedInside : if the part ends the simulation
         """
         participant = self.network.parts[part]
         for _ in range(_MOST_EVENTS):
-            if reached >= step.end - _ROUNDING * max(1.0, abs(step.end)):
+            if _passed(reached, step.end):
                 return
+            if participant.ended:
+                raise EndedInside
             step.late += 1
             begin = round((reached - step.t) / step.h, 12)
             rest = polynomials.part(given, begin, 1.0 - begin)
             participant.settle(rest[:, 0])
+            if participant.ended:
+                raise EndedInside
             reached, _event = participant.advance(reached, step.end - reached, rest)
         raise SolveError(
             f"coupling: {participant.name} has more than {_MOST_EVENTS} events in the step from t = {step.t:.9g} s"
@@ -397,7 +411,7 @@ class Stepper:
             return polynomials.constant(end)
         if participant.abilities.gives_slopes:
             rises = polynomials.end_rises(step.given[self.network.columns[part]])
-            slopes = participant.slopes_now(rises / h)
+            slopes = slopes_of(participant, rises / h)
             step.slopes[rows] = slopes
             found = polynomials.hermite(present.values[rows], present.slopes[rows] * h, end, slopes * h)
             if self.method == PIN:
@@ -565,7 +579,12 @@ class Stepper:
             step.values[network.rows[part]] = participant.outputs_now()
             if participant.abilities.gives_slopes:
                 rises = network.factor[columns] * step.slopes[network.source[columns]]
-                step.slopes[network.rows[part]] = participant.slopes_now(rises)
+                step.slopes[network.rows[part]] = slopes_of(participant, rises)
+
+
+def _passed(reached: float, t: float) -> bool:
+    """Whether a time is equal to time t, s, or later, apart from rounding errors."""
+    return reached >= t - _ROUNDING * max(1.0, abs(t))
 
 
 def held(courses: Array, abilities: Any) -> Array:

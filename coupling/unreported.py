@@ -9,7 +9,7 @@ import numpy as np
 from ..core.trajectory import Array
 from .master import Record
 from .network import Network
-from .ports import rounding_sizes
+from .ports import RoundingSizes
 from .system import CouplingRemark
 
 _LARGE = 0.1  # a change of an output in one step may be a jump if it exceeds this fraction of the range
@@ -41,7 +41,7 @@ def unreported_events(
     (times, changes), (_, before) = _largest(network, fine), _largest(network, run)
     values = np.array(fine.values)[:, : network.n_y]
     magnitudes = np.max(np.abs(values), axis=0)
-    rounding = 10.0 * rounding_sizes(network.signals, magnitudes, fine.times[-1] - fine.times[0])
+    rounding = 10.0 * RoundingSizes(network.signals, fine.times[-1] - fine.times[0]).at(magnitudes)
     large = np.maximum(_LARGE * np.ptp(values, axis=0), np.maximum(_ROUNDING * magnitudes, rounding))
     jumps = (changes > large) & (changes > _STAYS * before)
     for row in sorted({*np.flatnonzero(jumps).tolist()} & {*rows}):

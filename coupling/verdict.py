@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -17,12 +18,14 @@ import numpy as np
 from ..core.errors import DescriptionError, SolveError
 from ..core.progress import Progress, silent
 from ..core.trajectory import Array, output_grid
+from .claims import wrong_claims
 from .compared_run import ComparedRun
 from .comparison import difference, observed_order
 from .energy import EnergyResidual, residuals
 from .master import Master, Record, Settings
 from .modes import ResolvedModes
 from .network import Network
+from .participant import ClaimFailed
 from .ports import note_rounding, positions
 from .rehearsal import MethodChoice, rehearse
 from .stepping import GOLDEN, MEAN, METHODS, SEQUENTIAL, Stepper
@@ -131,6 +134,11 @@ class Coupled:
         return self.record.rejected
 
     @property
+    def complete(self) -> bool:
+        """Whether the run has reached its final time, and no FMU has ended it early."""
+        return not self.record.ended_by
+
+    @property
     def agrees(self) -> bool:
         """Whether the estimated error is within the tolerance.
 
@@ -147,8 +155,8 @@ class Coupled:
 
     @property
     def ok(self) -> bool:
-        """Whether the errors are within the tolerance, pins stay closed and connections conserve energy."""
-        return self.agrees and self.holds
+        """Whether the run is complete, its errors are within the tolerance, and pins and energies hold."""
+        return self.complete and self.agrees and self.holds
 
     def data(self) -> dict[str, Any]:
         """Return the verdict as the content of `result.json`."""
@@ -161,6 +169,7 @@ class Coupled:
             ],
             "tolerance": self.tolerance,
             "consistent": True,
+            "complete": self.complete,
             "agrees": self.agrees,
             "holds": self.holds,
             "ok": self.ok,
@@ -209,36 +218,59 @@ class Estimate:
 def couple(system: CoupledSystem, options: Options, progress: Progress = silent) -> Coupled:
     """Simulate a coupled system and judge the result by comparison with coarser and finer runs.
 
+    If an FMU does not have a capability that it claims, all runs are repeated without this capability.
+
     Raises
     ------
     DescriptionError : if the final time is not known
     SolveError : if the coupling is unstable or a part fails
     """
+    while True:  # ends, because each pass corrects one more claim
+        try:
+            return _couple(system, options, progress)
+        except ClaimFailed as failure:
+            failure.correct()
+
+
+def _couple(system: CoupledSystem, options: Options, progress: Progress) -> Coupled:
     settings = settings_of(system, options)
     choices, remarks = rehearse(system.network, settings, options.method, options.order)
     remarks = [*system.remarks, *remarks, *_off_grid(system.network, settings)]
     settings = _with_mean_force(settings, choices)
-    tolerance, grid = settings.tolerance, _grid(settings, system.network)
+    tolerance, stop = settings.tolerance, settings.stop
     rows = compared_rows(system.network, choices)
     coarse = _coarse(system.network, choices, settings)
     settings, run = _scaled(system.network, choices, settings, coarse, progress)
     note_rounding(system.network, np.array(run.values))
+    trials = []
     for left in range(_REFINEMENTS, -1, -1):
         fine = simulated(system.network, choices, _finer(settings), progress)
+        grid = _grid(_shared(settings, run, fine), system.network)
         error, worst = difference(system.network, rows, run, fine, grid)
+        trials.append((error, worst, settings, (coarse, run, fine)))
         if error <= tolerance or settings.step is not None or not left:
             break
         coarse, run, settings = run, fine, _finer(settings)
-    order = None if coarse is None else _order(system.network, rows, (coarse, run, fine), error, grid)
+    # Errors of an FMU's own integration can be larger in a finer run.
+    error, worst, settings, (coarse, run, fine) = min(trials, key=itemgetter(0))
+    remarks += _ended(run, stop)
+    settings = _shared(settings, run, fine)
+    order = None if coarse is None else _order(system.network, rows, (coarse, run, fine), error, settings)
     whole = None
     if system.whole is not None:
         # The finer run has the smaller coupling error, so its difference shows the change of the model best.
         chosen = run if system.whole.exact else fine
         whole = compare_whole(system.whole, system.network, rows, chosen, settings, output_times(settings))
+        remarks += wrong_claims(system.whole.part)
         if whole is None:
             remarks.append(CouplingRemark("whole_not_compared", system.whole.part.name, _NOT_COMPARED))
     remarks += unreported_events(system.network, rows, run, fine)
     return _judged(system, choices, settings, run, Estimate(tolerance, error, worst, order, whole, fine), remarks)
+
+
+def _shared(settings: Settings, *runs: Record) -> Settings:
+    """Return settings whose final time all given runs have reached, also if an FMU has ended a run early."""
+    return replace(settings, stop=min(settings.stop, *(run.times[-1] for run in runs if run.ended_by), math.inf))
 
 
 def compared_rows(network: Network, choices: Sequence[MethodChoice]) -> list[int]:
@@ -423,14 +455,14 @@ def _judged(
 
 
 def _order(
-    network: Network, rows: Sequence[int], runs: tuple[Record, Record, Record], error: float, grid: Array
+    network: Network, rows: Sequence[int], runs: tuple[Record, Record, Record], error: float, settings: Settings
 ) -> float | None:
     """Return the observed order of convergence of three runs, or None if it is meaningless.
 
     Rounding errors or nearly equal steps make the order meaningless.
     """
     coarse, run, fine = runs
-    outer, _ = difference(network, rows, coarse, fine, grid)
+    outer, _ = difference(network, rows, coarse, fine, _grid(_shared(settings, *runs), network))
     counts = [len(r.pieces) for r in (coarse, run, fine)]
     if error < 1e-12 or not math.isfinite(outer) or outer <= error or counts[1] <= 1.05 * counts[0]:
         return None
@@ -461,6 +493,15 @@ def _created(found: Sequence[EnergyResidual], tolerance: float) -> list[Coupling
         for r in found
         if abs(r.relative) > max(10.0 * tolerance, 1e-9)
     ]
+
+
+def _ended(run: Record, stop: float) -> Iterator[CouplingRemark]:
+    if run.ended_by:
+        text = (
+            f"{run.ended_by} asks to end the simulation at t = {run.times[-1]:.9g} s, before the final time of"
+            f" {stop:g} s; the results end there"
+        )
+        yield CouplingRemark("ended_early", run.ended_by, text)
 
 
 def _late(run: Record) -> Iterator[CouplingRemark]:

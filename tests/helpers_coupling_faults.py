@@ -23,8 +23,27 @@ _CODE = r"""
 typedef struct {
     double a[MOST * MOST], b[MOST * MOST], c[MOST * MOST], d[MOST * MOST], bias[MOST], x[MOST], u[MOST];
     double du[3][MOST], t, step, jump, end, forgets, deaf, square, euler, longest;
-    int nx, nu, ny;
+    double fails, after, status, stops, lost;
+    int nx, nu, ny, dead, ended;
+    char path[4096];
 } Instance;
+
+enum { GET_STATE = 1, SET_STATE, GIVE_SLOPES, GET_SLOPES, GET_DIRECTION };
+static int fatal;  // after a fatal error, a call of any instance is noted in a file
+static char note[5000];
+
+static fmi2Status alive(Instance *one, int call) {
+    if (fatal) fclose(fopen(note, "w"));
+    if (one->dead) return fmi2Error;
+    if (call == 0 || one->fails != call || one->t < one->after) return fmi2OK;
+    one->dead = 1, fatal = one->status == fmi2Fatal;
+    snprintf(note, sizeof note, "%s.called", one->path);
+    return (fmi2Status)one->status;
+}
+
+#define CHECK(call) \
+    fmi2Status status = alive(component, call); \
+    if (status != fmi2OK) return status;
 
 static void row(FILE *file, double *to, int count) {
     for (int k = 0; k < count; ++k) if (fscanf(file, "%lf", to + k) != 1) to[k] = NAN;
@@ -34,21 +53,24 @@ fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String guid, f
     const fmi2CallbackFunctions *calls, fmi2Boolean visible, fmi2Boolean logging) {
     (void)name, (void)type, (void)guid, (void)calls, (void)visible, (void)logging;
     Instance *one = calloc(1, sizeof *one);
-    char path[4096];
-    snprintf(path, sizeof path, "%s/numbers.txt", place + (strncmp(place, "file://", 7) ? 0 : 7));
-    FILE *file = fopen(path, "r");
+    snprintf(one->path, sizeof one->path, "%s/numbers.txt", place + (strncmp(place, "file://", 7) ? 0 : 7));
+    FILE *file = fopen(one->path, "r");
     if (!file || fscanf(file, "%d %d %d", &one->nx, &one->nu, &one->ny) != 3) return NULL;
     row(file, one->a, one->nx * one->nx), row(file, one->b, one->nx * one->nu);
     row(file, one->c, one->ny * one->nx), row(file, one->d, one->ny * one->nu);
     row(file, one->bias, one->nx), row(file, one->x, one->nx), row(file, &one->step, 1);
     row(file, &one->jump, 1), row(file, &one->end, 1), row(file, &one->forgets, 1);
     row(file, &one->deaf, 1), row(file, &one->square, 1), row(file, &one->euler, 1);
-    row(file, &one->longest, 1);
+    row(file, &one->longest, 1), row(file, &one->fails, 1), row(file, &one->after, 1), row(file, &one->status, 1);
+    row(file, &one->stops, 1), row(file, &one->lost, 1);
     fclose(file);
     return one;
 }
 
-void fmi2FreeInstance(fmi2Component component) { free(component); }
+void fmi2FreeInstance(fmi2Component component) {
+    alive(component, 0);
+    free(component);
+}
 
 static void add(const double *matrix, const double *vector, double *to, int rows, int columns) {
     for (int i = 0; i < rows; ++i)
@@ -67,8 +89,11 @@ static void rate(const Instance *one, const double *x, const double *u, double *
 
 fmi2Status fmi2DoStep(fmi2Component component, fmi2Real t, fmi2Real h, fmi2Boolean keep) {
     (void)keep;
+    CHECK(0)
     Instance *one = component;
     if (h > one->longest) return fmi2Discard;
+    one->ended = t + h > one->stops + 1e-9;
+    if (one->ended) h = one->stops - t;
     int count = (int)ceil(h / one->step - 1e-9);
     double e = h / count, u[MOST], k[4][MOST], x[MOST];
     for (int n = 0; n < count && one->euler != 0; ++n) {
@@ -87,17 +112,19 @@ fmi2Status fmi2DoStep(fmi2Component component, fmi2Real t, fmi2Real h, fmi2Boole
     for (int j = 0; j < one->nu; ++j) one->du[0][j] += h * (one->du[1][j] + h / 2 * one->du[2][j]);
     memset(one->du[1], 0, 2 * sizeof one->du[1]);
     one->t = t + h;
-    return fmi2OK;
+    return one->ended ? fmi2Discard : fmi2OK;
 }
 
 fmi2Status fmi2SetReal(fmi2Component component, const fmi2ValueReference refs[], size_t n,
     const fmi2Real values[]) {
+    CHECK(0)
     Instance *one = component;
     for (size_t k = 0; k < n; ++k) one->u[refs[k]] = values[k];
     return fmi2OK;
 }
 
 fmi2Status fmi2GetReal(fmi2Component component, const fmi2ValueReference refs[], size_t n, fmi2Real values[]) {
+    CHECK(0)
     Instance *one = component;
     double y[MOST] = {0};
     add(one->c, one->x, y, one->ny, one->nx), add(one->d, one->u, y, one->ny, one->nu);
@@ -109,24 +136,27 @@ fmi2Status fmi2GetReal(fmi2Component component, const fmi2ValueReference refs[],
 
 fmi2Status fmi2SetRealInputDerivatives(fmi2Component component, const fmi2ValueReference refs[], size_t n,
     const fmi2Integer orders[], const fmi2Real values[]) {
+    CHECK(GIVE_SLOPES)
     Instance *one = component;
-    for (size_t k = 0; k < n && one->deaf == 0; ++k) one->du[orders[k] - 1][refs[k]] = values[k];
+    for (size_t k = 0; k < n && one->t < one->deaf; ++k) one->du[orders[k] - 1][refs[k]] = values[k];
     return fmi2OK;
 }
 
 fmi2Status fmi2GetRealOutputDerivatives(fmi2Component component, const fmi2ValueReference refs[], size_t n,
     const fmi2Integer orders[], fmi2Real values[]) {
     (void)orders;
+    CHECK(GET_SLOPES)
     Instance *one = component;
     double dx[MOST], y[MOST] = {0};
     rate(one, one->x, one->u, dx);
     add(one->c, dx, y, one->ny, one->nx), add(one->d, one->du[0], y, one->ny, one->nu);
-    for (size_t k = 0; k < n; ++k) values[k] = y[refs[k] - 100];
+    for (size_t k = 0; k < n; ++k) values[k] = one->t >= one->lost ? NAN : y[refs[k] - 100];
     return fmi2OK;
 }
 
 fmi2Status fmi2GetDirectionalDerivative(fmi2Component component, const fmi2ValueReference of[], size_t n,
     const fmi2ValueReference by[], size_t m, const fmi2Real seed[], fmi2Real values[]) {
+    CHECK(GET_DIRECTION)
     Instance *one = component;
     double du[MOST] = {0}, y[MOST] = {0};
     for (size_t k = 0; k < m; ++k) du[by[k]] = seed[k];
@@ -145,13 +175,27 @@ fmi2Status fmi2SetupExperiment(fmi2Component component, fmi2Boolean defined, fmi
 fmi2Status fmi2EnterInitializationMode(fmi2Component component) { (void)component; return fmi2OK; }
 fmi2Status fmi2ExitInitializationMode(fmi2Component component) { (void)component; return fmi2OK; }
 
+fmi2Status fmi2GetBooleanStatus(fmi2Component component, const fmi2StatusKind kind, fmi2Boolean *value) {
+    Instance *one = component;
+    *value = kind == fmi2Terminated && one->ended;
+    return fmi2OK;
+}
+
+fmi2Status fmi2GetRealStatus(fmi2Component component, const fmi2StatusKind kind, fmi2Real *value) {
+    Instance *one = component;
+    *value = kind == fmi2LastSuccessfulTime ? one->stops : 0;
+    return fmi2OK;
+}
+
 fmi2Status fmi2GetFMUstate(fmi2Component component, fmi2FMUstate *state) {
+    CHECK(GET_STATE)
     if (!*state) *state = malloc(sizeof(Instance));
     memcpy(*state, component, sizeof(Instance));
     return fmi2OK;
 }
 
 fmi2Status fmi2SetFMUstate(fmi2Component component, fmi2FMUstate state) {
+    CHECK(SET_STATE)
     Instance *one = component;
     double last = one->nx ? one->x[one->nx - 1] : 0;
     memcpy(one, state, sizeof *one);
@@ -211,14 +255,18 @@ def linear_fmu(
     system : a, b, c, d, bias, x
     faults : capabilities of FMI 2.0; `states` False if the FMU lists none; `tolerance` of its experiment; `step`,
         s, of its integration; times `jump` and `end` at which the first output jumps by 1 and is no number;
-        `forgets`, `deaf`: whether the last state is not restored and slopes of inputs are ignored; `square`,
+        `forgets`: whether the last state is not restored; `deaf`: time from which slopes of inputs are ignored, s;
+        `square`,
         factor of u² in the first output; `euler`: whether explicit Euler steps are taken;
-        `longest`: length of the longest step, s, that is not discarded
+        `longest`: length of the longest step, s, that is not discarded; `fails`: 1 to 5 for the function that
+        returns `status` from the time `after` on, s: get state, set state, set input derivatives, get output
+        derivatives, get directional derivative; `stops`: time at which the FMU ends the simulation, s; `lost`:
+        time from which slopes of outputs are no numbers, s
     """
     n, n_u, n_y = (len(v) for v in (system.get("x", ()), inputs, outputs))
     shapes = {"a": (n, n), "b": (n, n_u), "c": (n_y, n), "d": (n_y, n_u), "bias": (n,), "x": (n,)}
-    numbers = {"step": 1e-4, "jump": 1e9, "end": 1e9, "forgets": 0.0, "deaf": 0.0, "square": 0.0, "euler": 0.0}
-    numbers["longest"] = 1e9
+    numbers = {"step": 1e-4, "jump": 1e9, "end": 1e9, "forgets": 0.0, "deaf": 1e9, "square": 0.0, "euler": 0.0}
+    numbers |= {"longest": 1e9, "fails": 0.0, "after": 0.0, "status": 3.0, "stops": 1e9, "lost": 1e9}
     rows = [np.array(system.get(k, np.zeros(shape)), dtype=float).reshape(shape) for k, shape in shapes.items()]
     rows.append(np.array([float(faults.pop(key, value)) for key, value in numbers.items()]))
     text = f"{n} {n_u} {n_y}\n" + "\n".join(" ".join(map(repr, row.ravel().tolist())) for row in rows)

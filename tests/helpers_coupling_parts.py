@@ -30,6 +30,7 @@ class _Part:
     """State handling that all parts in Python share; `_x` is the state and `_u` the inputs at the present time."""
 
     abilities = Abilities()
+    ended = False
 
     def __init__(self, name: str, inputs: Names, outputs: Names, x: Sequence[float] = (), **changes: Any) -> None:
         self.name = name

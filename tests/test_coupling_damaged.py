@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from test_coupling_systems import archive, component, connector, structure
 from gpmelica.core.errors import GpmelicaError
 from gpmelica.coupling.fmus import FmuPart
 from gpmelica.coupling.network import Network, Wire
+from gpmelica.coupling.report import lines
 from gpmelica.coupling.system import CoupledSystem, open_system
 from gpmelica.coupling.verdict import Coupled, Options, couple
 
@@ -146,6 +147,7 @@ class Damage:
     sentence: str
 
 
+PAIR = pair()  # healthy counterpart of many couplings, which is judged once
 DAMAGES = {
     "mass ratio beyond every limit": Damage(
         accelerated(1.5),
@@ -174,17 +176,18 @@ DAMAGES = {
         "unreported_event",
         r"A\.y changes by .* the output jumps or vibrates inside the step",
     ),
-    "slopes are ignored": Damage(
-        pair(mass(deaf=1)), pair(), "ignores_slopes", "A claims to interpolate its inputs"
+    "slopes are ignored": Damage(pair(mass(deaf=0)), PAIR, "ignores_slopes", "A claims to interpolate its inputs"),
+    "slopes are ignored from the second step": Damage(
+        pair(mass(deaf=0.005)), PAIR, "ignores_slopes", "A claims to interpolate its inputs, but ignores their"
     ),
     "slopes are not taken": Damage(
-        pair(mass(canInterpolateInputs=False)), pair(), "takes_no_slopes", "A accepts no slopes of inputs"
+        pair(mass(canInterpolateInputs=False)), PAIR, "takes_no_slopes", "A accepts no slopes of inputs"
     ),
     "state cannot be restored": Damage(
-        pair(second=carried(**STUCK)), pair(), "cannot_restore", "B cannot restore a state, so steps cannot"
+        pair(second=carried(**STUCK)), PAIR, "cannot_restore", "B cannot restore a state, so steps cannot"
     ),
     "state is restored wrongly": Damage(
-        pair(mass(forgets=1)), pair(), "restores_wrongly", "A claims to save and restore its state, but two steps"
+        pair(mass(forgets=1)), PAIR, "restores_wrongly", "A claims to save and restore its state, but two steps"
     ),
     "state at rest is restored wrongly": Damage(
         pair(mass(x=0.0, forgets=1), Fmu([X], [F], {"d": [[-5.0]]})),
@@ -192,8 +195,62 @@ DAMAGES = {
         "restores_wrongly",
         "A claims to save and restore its state, but two steps",
     ),
+    "state cannot be saved": Damage(
+        pair(mass(fails=1)),
+        PAIR,
+        "restores_wrongly",
+        r"A claims to save .*, but reports an error at t = 0 s",
+    ),
+    "restoring the state fails": Damage(
+        pair(mass(fails=2)),
+        PAIR,
+        "restores_wrongly",
+        r"A claims to save .*, but reports an error at t = 0\.01",
+    ),
+    "restoring the state fails later": Damage(
+        pair(mass(fails=2, after=0.2)),
+        PAIR,
+        "restores_wrongly",
+        r"A claims to save .*, but reports an error at t = 0\.\d+ s: fmi2SetFMUstate",
+    ),
+    "slopes of inputs fail from the second step": Damage(
+        pair(mass(fails=3, after=0.005)),
+        PAIR,
+        "ignores_slopes",
+        "A claims to interpolate its inputs, but reports",
+    ),
+    "slopes of inputs fail later": Damage(
+        pair(mass(fails=3, after=0.2)),
+        PAIR,
+        "ignores_slopes",
+        r"A claims to interpolate its inputs, but reports an error at t = 0\.\d+ s: .*; it gets their means",
+    ),
+    "slopes of outputs fail": Damage(
+        pair(mass(fails=4)),
+        PAIR,
+        "gives_no_slopes",
+        "A claims to give slopes of its outputs, but reports an error",
+    ),
+    "slopes of outputs are no numbers later": Damage(
+        pair(mass(lost=0.2)),
+        PAIR,
+        "gives_no_slopes",
+        "A claims to give slopes .* returns nan for x",
+    ),
+    "directional derivatives fail": Damage(
+        pair(second=carried(fails=5)),
+        PAIR,
+        "gives_no_derivatives",
+        "B claims to give directional derivatives, but reports an error at t = 0 s: .*; they are not used",
+    ),
+    "simulation ends early": Damage(
+        pair(mass(stops=0.2)),
+        PAIR,
+        "ended_early",
+        r"A asks to end the simulation at t = 0\.2 s, before the final time of 0\.3 s; the results end there",
+    ),
     "states are not listed": Damage(
-        pair(mass(states=False)), pair(), "lists_no_states", "A lists no states, but its outputs depend on earlier"
+        pair(mass(states=False)), PAIR, "lists_no_states", "A lists no states, but its outputs depend on earlier"
     ),
     "coarse step of an FMU": Damage(
         typed("0.005"), typed("0.0001"), "coarse_step", r"A integrates with a fixed step of 0\.005 s"
@@ -242,7 +299,7 @@ DAMAGES = {
     ),
     "units that do not fit": Damage(
         pair(units={"B.x": "N"}),
-        pair(),
+        PAIR,
         "error",
         "expected a unit that converts to N, got m at A.x",
     ),
@@ -365,7 +422,7 @@ def _connection(start: str, end: str) -> str:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
-def test_sentence_of_a_damaged_coupling(damage: Damage, judge: Judge) -> None:
+def test_sentence_of_a_damaged_coupling(damage: Damage, judge: Judge, judged_once: dict[int, set[str]]) -> None:
     """A damaged coupling has a remark or an error with the right sentence; the healthy one has neither."""
     if damage.id == "error":
         with pytest.raises(GpmelicaError, match=damage.sentence):
@@ -374,7 +431,19 @@ def test_sentence_of_a_damaged_coupling(damage: Damage, judge: Judge) -> None:
         run = judge(damage.damaged)
         said = [remark.text for remark in run.remarks if remark.id == damage.id]
         assert any(re.search(damage.sentence, text) for text in said), [*run.remarks]
-    assert damage.id not in {remark.id for remark in judge(damage.healthy).remarks}
+    assert damage.id not in _ids(judge, damage.healthy, judged_once)
+
+
+@pytest.fixture(scope="module")
+def judged_once() -> dict[int, set[str]]:
+    """Kinds of the remarks about couplings, by the identity of the coupling."""
+    return {}
+
+
+def _ids(judge: Judge, case: Case | Callable[[], CoupledSystem], known: dict[int, set[str]]) -> set[str]:
+    if id(case) not in known:
+        known[id(case)] = {remark.id for remark in judge(case).remarks}
+    return known[id(case)]
 
 
 @pytest.mark.slow
@@ -383,6 +452,64 @@ def test_verdict_of_a_damaged_coupling(name: str, judge: Judge) -> None:
     """A vibration or a jump that the communication points hide is never green."""
     assert not judge(DAMAGES[name].damaged).ok
     assert judge(DAMAGES[name].healthy).ok
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("damaged", "honest"),
+    [
+        ({"fails": 2, "after": 0.2}, {"canGetAndSetFMUstate": False}),
+        ({"fails": 3, "after": 0.005}, {"canInterpolateInputs": False}),
+        ({"lost": 0.1}, {"maxOutputDerivativeOrder": 0}),
+        ({"fails": 5}, {"providesDirectionalDerivative": False}),
+    ],
+    ids=["restore", "take slopes", "numbers as slopes", "give derivatives"],
+)
+def test_claim_that_fails(judge: Judge, damaged: dict[str, Any], honest: dict[str, Any]) -> None:
+    """An FMU that claims what it cannot do has the results of an FMU that does not claim it.
+
+    The FMU answers no call after its error, so that it needs a new instance.
+    """
+    found, expected = judge(pair(mass(**damaged))), judge(pair(mass(**honest)))
+    assert found.choices == expected.choices
+    assert np.array_equal(found.record.values, expected.record.values)
+    assert (found.error, found.ok) == (expected.error, expected.ok)
+
+
+@pytest.mark.slow
+def test_fatal_error(judge: Judge, tmp_path: Path) -> None:
+    """After a fatal error the run ends with the FMU's message, and no function of the FMU is called any more."""
+    with pytest.raises(GpmelicaError, match=r"A at t = 0\.\d+ s: fmi2SetRealInput.* failed with status 4"):
+        judge(pair(mass(fails=3, after=0.1, status=4)))
+    assert [*tmp_path.rglob("numbers.txt")]
+    assert not [*tmp_path.rglob("*.called")]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("restores", [True, False])
+def test_run_that_an_fmu_ends(judge: Judge, restores: bool) -> None:
+    """A run ends when an FMU asks for it, without rollback at the communication point before this time."""
+    can = {"canGetAndSetFMUstate": restores}
+    run, whole = (judge(pair(mass(stops=stops, **can), options={"step": 0.01})) for stops in (0.204, 1e9))
+    assert run.time[-1] == pytest.approx(0.204 if restores else 0.2, abs=1e-12)
+    assert not run.ok
+    assert run.data()["complete"] is False
+    assert next(lines(run)).endswith(f"the run is incomplete, A has ended it at t = {run.time[-1]:.9g} s")
+    expected = np.interp(run.time, whole.time, whole.signals["A.x"])
+    assert run.signals["A.x"] == pytest.approx(expected, abs=1e-4 if restores else 1e-3)
+
+
+@pytest.mark.slow
+def test_source_of_values_that_are_no_numbers(judge: Judge) -> None:
+    """The error names the FMU that gives a value that is no number first, and not one that receives it."""
+    law = Fmu([X], [F], {"d": [[-5.0]]})
+    case = Case({"law": law, "mass": mass(end=0.1)}, (("mass.x", "law.x"), ("law.f", "mass.f")))
+    with pytest.raises(GpmelicaError, match=r"coupling: mass\.x is not finite"):
+        judge(case)
+    with pytest.raises(GpmelicaError, match=r"mass\.x is not finite"):
+        judge(replace(case, options={"step": 0.01, "method": "sequential"}))
+    with pytest.raises(GpmelicaError, match=r"mass\.x is not finite at the start"):
+        judge(replace(case, fmus={"law": law, "mass": mass(end=0.0)}))
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,8 @@ from helpers_cli import Command, fails
 from helpers_coupling import couple as held_run
 from helpers_coupling_events import event_fmus
 from helpers_coupling_fmus import DESCRIPTION, fmu_of_types, without_binaries
-from helpers_coupling_parts import SampledPart
+from helpers_coupling_parts import OdePart, SampledPart
+from helpers_coupling_updates import integrators
 from test_coupling_systems import archive, component, connection, connector, structure
 
 import gpmelica as gp
@@ -105,6 +107,61 @@ def test_stair_and_feedthrough(stairs: Path, tmp_path: Path, names: tuple[str, s
     before = run.record.sample(np.array([1.0, 1.0 + 1e-9, 2.0, 3.5]))[rows]
     assert before == pytest.approx(np.tile([1.0, 2.0, 2.0, 4.0], (2, 1)), abs=0.0)
     assert run.ok
+
+
+@pytest.mark.parametrize("step", [0.3, None])
+def test_end_in_event_mode(stairs: Path, tmp_path: Path, step: float | None) -> None:
+    """A counter that asks to end the simulation in an event ends the run at the time of this event."""
+    part = FmuPart("Stair", stairs / "Stair.fmu", tmp_path / "unpacked")
+    try:
+        run = couple(CoupledSystem("stair", Network([part], []), stop=12.0), Options(step=step))
+    finally:
+        part.close()
+    assert run.record.times[-1] == run.time[-1] == 9.0
+    assert run.record.values[-1] == pytest.approx([10.0], abs=0.0)
+    assert [remark.id for remark in run.remarks] == ["ended_early"]
+    assert (run.complete, run.agrees, run.ok) == (False, True, False)
+
+
+# ---- Intermediate updates -----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def updated(once: Once) -> Path:
+    """Folder with integrators that ask for their input in intermediate updates, refuse it, or do not ask."""
+    return once("coupled_updates", integrators)
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason"),
+    [
+        ("asking", ""),
+        ("refuses", "refuses inputs in an intermediate update: .*"),
+        ("silent", "ignores their slopes"),
+    ],
+)
+def test_intermediate_updates(updated: Path, tmp_path: Path, kind: str, reason: str) -> None:
+    """An integrator that ignores slopes of its input is named although it cannot restore a state, and gets means.
+
+    Its input is a cubic polynomial, whose means give the same integral as the courses themselves.
+    """
+    rising = OdePart("rising", [], ["u"], lambda t, x, u: [x[0]], lambda t, x, u: [3.0 * t * t + 2.0], [1.0])
+    part = FmuPart("follower", updated / f"{kind}.fmu", tmp_path / "unpacked")
+    try:
+        network = Network([rising, part], [Wire(("rising", "u"), ("follower", "u"))])
+        run = couple(CoupledSystem("updates", network, stop=1.0), Options(step=0.05))
+    finally:
+        part.close()
+    said = [remark.text for remark in run.remarks if remark.id == "ignores_slopes"]
+    assert len(said) == bool(reason)
+    assert all(
+        re.match(f"follower claims to interpolate its inputs, but {reason}; it gets", text) for text in said
+    )
+    assert part.abilities.takes_courses is not bool(reason)
+    exact = run.time**4 / 4.0 + run.time**2 + run.time
+    tolerance = 1e-5 if kind == "asking" else 1e-10
+    ends = slice(None, None, 50)  # the communication points
+    assert run.signals["follower.y"][ends] == pytest.approx(exact[ends], abs=tolerance)
 
 
 def test_discrete_input_of_a_sampled_part(stairs: Path, tmp_path: Path) -> None:

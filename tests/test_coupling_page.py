@@ -78,7 +78,7 @@ def test_steps_and_times_add_up() -> None:
     rows = tables.times(run).rows
     assert sum(float(row[2].removesuffix(" %")) for row in rows) == pytest.approx(100.0, abs=2.0)
     assert {row[0] for row in rows} == {"plant", "control", "simulation master"}
-    assert {row[0]: row[6] for row in rows}["control"] == "20 ms"
+    assert {row[0]: row[7] for row in rows}["control"] == "20 ms"
 
 
 @pytest.mark.slow

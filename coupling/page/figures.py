@@ -102,8 +102,7 @@ def _signals(run: Coupled) -> Figure | None:
     names = _worst(errors_by_finer_run(run), connected(run))[:_MOST_PANELS]
     if not names:
         return None
-    columns = 1 if len(names) < 4 else 2 if len(names) < 9 else 3
-    figure, grid = panel_grid(len(names), columns)
+    figure, grid = panel_grid(len(names), columns=min(1 + len(names) // 4, 3))
     for axes, name in zip(grid, names, strict=True):
         values, expected = run.signals[name], _expected(run, name)
         factor = readable_factor(float(np.max(np.abs(values))))
@@ -119,7 +118,7 @@ def _worst(errors: Mapping[str, Array], names: list[str]) -> list[str]:
 
     If there are too many for a figure, only the signals with the largest errors are drawn.
     """
-    largest = {name: float(np.nanmax(errors[name])) if name in errors else 0.0 for name in names}
+    largest = dict.fromkeys(names, 0.0) | {name: float(np.nanmax(values)) for name, values in errors.items()}
     kept = sorted(names, key=lambda name: -largest[name])[:_MOST_PANELS]
     return [name for name in names if name in kept]
 

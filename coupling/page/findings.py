@@ -16,11 +16,17 @@ def findings(run: Coupled) -> list[tuple[str, str]]:
     count = len(run.remarks)
     plausible = "No remark." if not count else f"{count} remark{'s' * (count > 1)}."
     return [
+        *_incomplete(run),
         ("consistent", _consistent(run)),
         ("agrees" if run.agrees else "disagrees", " ".join(_agrees(run))),
         ("holds" if run.holds else "violated", " ".join(_holds(run))),
         ("questionable" if count else "plausible", plausible),
     ]
+
+
+def _incomplete(run: Coupled) -> Iterator[tuple[str, str]]:
+    if not run.complete:
+        yield "incomplete", f"{run.record.ended_by} has ended the run at {decimal(run.record.times[-1])} s."
 
 
 def numbers(run: Coupled) -> Iterator[tuple[str, str]]:
@@ -48,17 +54,19 @@ def steps_text(run: Coupled) -> str:
     lengths = 1e3 * step_lengths(run)
     if lengths.max() <= 1.001 * lengths.min():
         return f"{decimal(float(lengths[0]), 3)} ms"
-    least, median, largest = (decimal(float(h), 3) for h in np.quantile(lengths, [0.0, 0.5, 1.0]))
+    chosen = (lengths.min(), lengths.max(), np.median(lengths))
+    least, largest, median = (decimal(float(length), 3) for length in chosen)
     return f"{least} to {largest} ms, median {median} ms"
 
 
 def _consistent(run: Coupled) -> str:
     network = run.network
     driven, loops = int(network.driven.sum()), sum(group.loops for group in network.groups)
-    solved = (
-        "" if not loops else f" The initial values solve {'the loop' if loops == 1 else f'all {loops} loops'}."
-    )
-    return f"Each of {driven} connected inputs has one driver, and the units of the connections convert.{solved}"
+    text = f"Each of {driven} connected inputs has one driver, and the units of the connections convert."
+    if not loops:
+        return text
+    solved = "the loop" if loops == 1 else f"all {loops} loops"
+    return f"{text} The initial values solve {solved}."
 
 
 def _agrees(run: Coupled) -> Iterator[str]:

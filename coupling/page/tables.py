@@ -138,6 +138,7 @@ def times(run: Coupled) -> TextTable:
         ("restores its state", "text", able("restores")),
         ("takes slopes", "text", able("takes_courses")),
         ("gives slopes", "text", able("gives_slopes")),
+        ("gives derivatives", "text", able("gives_gains")),
         ("sample period", "number", sampling),
     ]
     return tabulate(columns, sorted(spent, key=lambda name: -spent[name]))
