@@ -242,10 +242,10 @@ def _couple(system: CoupledSystem, options: Options, progress: Progress) -> Coup
     coarse = _coarse(system.network, choices, settings)
     settings, run = _scaled(system.network, choices, settings, coarse, progress)
     note_rounding(system.network, np.array(run.values))
-    trials = []
+    asked, trials = settings, []  # All runs are compared at the times that follow from the settings of the first.
     for left in range(_REFINEMENTS, -1, -1):
         fine = simulated(system.network, choices, _finer(settings), progress)
-        grid = _grid(_shared(settings, run, fine), system.network)
+        grid = _grid(_shared(asked, run, fine), system.network)
         error, worst = difference(system.network, rows, run, fine, grid)
         trials.append((error, worst, settings, (coarse, run, fine)))
         if error <= tolerance or settings.step is not None or not left:
@@ -255,7 +255,7 @@ def _couple(system: CoupledSystem, options: Options, progress: Progress) -> Coup
     error, worst, settings, (coarse, run, fine) = min(trials, key=itemgetter(0))
     remarks += _ended(run, stop)
     settings = _shared(settings, run, fine)
-    order = None if coarse is None else _order(system.network, rows, (coarse, run, fine), error, settings)
+    order = None if coarse is None else _order(system.network, rows, (coarse, run, fine), error, asked)
     whole = None
     if system.whole is not None:
         # The finer run has the smaller coupling error, so its difference shows the change of the model best.

@@ -32,6 +32,8 @@ from helpers_coupling_parts import LinearPart, OdePart, SampledPart, Switch
 
 from gpmelica.core.errors import DescriptionError, SolveError
 from gpmelica.core.progress import silent
+from gpmelica.coupling import verdict
+from gpmelica.coupling.comparison import difference
 from gpmelica.coupling.energy import EnergyResidual
 from gpmelica.coupling.master import Record, Settings
 from gpmelica.coupling.network import Network, Pin, Wire
@@ -405,6 +407,20 @@ def test_samples_at_all_output_times() -> None:
     """If each output time is a sample time, whose values are not compared, runs are compared between them."""
     grid = _grid(Settings(0.0, 20.0, nominal=0.02), sampled_control()) / 0.02
     assert np.max(np.abs(grid - np.round(grid))) == pytest.approx(0.5)
+
+
+def test_refined_runs_are_compared_at_the_times_of_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A refinement must not move the times of comparison towards events, where errors are largest."""
+    grids: list[Any] = []
+
+    def recorded(*arguments: Any) -> tuple[float, str]:
+        grids.append(arguments[-1])
+        return difference(*arguments)
+
+    monkeypatch.setattr(verdict, "difference", recorded)
+    assert judged(rope_bounce()).ok
+    assert len(grids) == 3  # two comparisons of a run with a finer one, and one for the observed order
+    assert all(np.array_equal(grid, grids[0]) for grid in grids)
 
 
 @pytest.mark.slow
