@@ -13,7 +13,7 @@ from ..analysis.system import System
 from ..core.recalled import reusing
 from ..core.trajectory import Trajectory, rms
 from ..description.types.origin import joint_load, row_force
-from ..mechanism import signal_names
+from ..mechanism import Mechanism, signal_names
 from ..options.model import MotionOptions
 from ..runs.fmpy_runs.inputs import inputs_of, problem_with
 from .reactions import NOT_UNIQUE, not_unique
@@ -34,6 +34,8 @@ class LoadSummary:
         Statistics `rms` and `max` of each component (`axial`, `fx`, …) by link, N or N·m.
     drives
         Statistics `rms` and `max` of the effort of each drive by coordinate, N or N·m.
+    base
+        Statistics `rms` and `max` of the reactions of a fixed base by coordinate, N or N·m.
     closures
         Force (x, y, z), N, and moment (x, y, z), N·m, on frame b of each closure at the final time,
         world frame.
@@ -55,12 +57,13 @@ class LoadSummary:
     >>> round(found.joints["rocker"]["axial"]["rms"], 2)
     2.84
     >>> sorted(found.data())
-    ['closures', 'drives', 'joints', 'knife_edges', 'not_unique']
+    ['base', 'closures', 'drives', 'joints', 'knife_edges', 'not_unique']
     """
 
     run: Trajectory
     joints: dict[str, dict[str, dict[str, float]]]
     drives: dict[str, dict[str, float]]
+    base: dict[str, dict[str, float]]
     closures: dict[str, list[float]]
     edges: dict[str, dict[str, float]]
     not_unique: dict[str, list[str]]
@@ -76,6 +79,7 @@ class LoadSummary:
         return {
             "joints": self.joints,
             "drives": self.drives,
+            "base": self.base,
             "closures": self.closures,
             "knife_edges": self.edges,
             "not_unique": self.not_unique,
@@ -149,10 +153,14 @@ def loads(model: System, options: MotionOptions) -> LoadSummary:
         _, run = reference_runs(model, problem, options.progress)
     links = dict.fromkeys(body.link for body in model.mechanism.bodies if body.link != "base")
     joints = {link: _of_joint(run, link) for link in links}
-    efforts = {c.name: c.signal("effort").name for c in model.mechanism.coordinates}
-    drives = {name: _numbers(run, signal) for name, signal in efforts.items() if signal in run.signals}
+    drives, base = (_efforts(run, model.mechanism, role) for role in ("joint", "base"))
     edges = {edge.name: _numbers(run, row_force(edge.name).name) for edge in model.mechanism.nonholonomic}
-    return LoadSummary(run, joints, drives, _closures(problem, run), edges, not_unique(model))
+    return LoadSummary(run, joints, drives, base, _closures(problem, run), edges, not_unique(model))
+
+
+def _efforts(run: Trajectory, mechanism: Mechanism, role: str) -> dict[str, dict[str, float]]:
+    efforts = {c.name: c.signal("effort").name for c in mechanism.coordinates if c.role == role}
+    return {name: _numbers(run, signal) for name, signal in efforts.items() if signal in run.signals}
 
 
 def _of_joint(run: Trajectory, link: str) -> dict[str, dict[str, float]]:
