@@ -19,6 +19,7 @@ from ..runs.fmpy_runs.inputs import inputs_of, problem_with
 from .reactions import NOT_UNIQUE, not_unique
 from .reference_run import reference_runs
 
+_ROUNDING = 1e-9  # Smaller fractions of the largest load are rounding errors.
 _PARTS = ("axial", "normal", "fx", "fy", "fz", "nx", "ny", "nz")
 
 
@@ -122,15 +123,17 @@ class LoadSummary:
             One row per joint and knife edge.
         """
         table = Table("joint", "axial rms N", "normal rms N", "force max N", "moment max N.m")
+        peaks = {link: {letter: _peak(parts, letter) for letter in "fn"} for link, parts in self.joints.items()}
+        largest = {letter: max((of[letter] for of in peaks.values()), default=0.0) for letter in "fn"}
         for link, parts in self.joints.items():
             lost = self.not_unique.get(link, [])
-            rms = [_marked(parts[key]["rms"], key in lost) if key in parts else "" for key in ("axial", "normal")]
+            rms = [
+                _marked(_shown(parts[key]["rms"], largest["f"]), key in lost) if key in parts else ""
+                for key in ("axial", "normal")
+            ]
             peak = [
-                _marked(
-                    float(np.linalg.norm([parts[f"{letter}{axis}"]["max"] for axis in "xyz"])),
-                    any(key in lost for key in (f"{letter}x", f"{letter}y", f"{letter}z")),
-                )
-                for letter in "fn"
+                _marked(_shown(value, largest[letter]), any(f"{letter}{axis}" in lost for axis in "xyz"))
+                for letter, value in peaks[link].items()
             ]
             table.add_row(link, *rms, *peak)
         for edge, numbers in self.edges.items():
@@ -138,6 +141,16 @@ class LoadSummary:
                 edge, "", *(_marked(numbers[key], edge in self.not_unique) for key in ("rms", "max")), ""
             )
         return table
+
+
+def _peak(parts: dict[str, dict[str, float]], letter: str) -> float:
+    """Return an upper bound of the magnitude of a force (letter f) or moment (n) from peaks of its components."""
+    return float(np.linalg.norm([parts[f"{letter}{axis}"]["max"] for axis in "xyz"]))
+
+
+def _shown(value: float, largest: float) -> float:
+    """Return a value, or 0 for a rounding error beside the largest value of all joints."""
+    return 0.0 if value <= _ROUNDING * largest else value
 
 
 def _marked(value: float, doubtful: bool) -> str:
