@@ -305,7 +305,8 @@ class Live {
   async compare() {
     const worst = await this.agreement();
     this.element.dataset.agreement = worst === null ? "" : worst;
-    if (worst !== null) this.say(`With the parameters of the description, this browser's run differs from the report's by at most ${worst.toExponential(1)} of each coordinate's range.`);
+    const distance = worst ? `differs from the report's by at most ${worst.toExponential(1)} of each coordinate's range` : "is equal to the report's";
+    if (worst !== null) this.say(`With the parameters of the description, this browser's run ${distance}.`);
   }
 
   // ---- the state in the page's link ----
