@@ -45,7 +45,7 @@ class _Builder:
         self.out.export_instance(full_name("common"), common)
         for interface, resource in zip(INTERFACES, resources, strict=True):
             self._export(interface, resource, main)
-        return self.out.bytes()
+        return self.out.encoded()
 
     def _imports(self) -> int:
         """Import the types and the logger, and return the function of the logger."""
@@ -132,7 +132,7 @@ def _exporter(interface: Interface) -> bytes:
     for label, of in functions.items():
         role = "method" if label in definitions(interface.methods) else "static"
         inner.export_function(f"[{role}]{interface.resource}.{label}", imported[label], of)
-    return inner.bytes()
+    return inner.encoded()
 
 
 def _function_types() -> list[bytes]:

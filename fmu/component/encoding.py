@@ -154,7 +154,7 @@ def instance_type(types: Mapping[str, Type], functions: Mapping[str, Type], oute
 
     `outer` contains the indices of types of the component, which the instance exports under their names.
     """
-    own, declarations = Types(), []
+    own, declarations = Types(), list[bytes]()
 
     def declare(declaration: bytes) -> None:
         declarations.extend(b"\1" + definition for definition in own.definitions)
@@ -184,7 +184,7 @@ class Component:
         self._content = _COMPONENT
         self._sizes: Counter[bytes | int] = Counter()
 
-    def bytes(self) -> bytes:
+    def encoded(self) -> bytes:
         """Return the component."""
         self._write_types()
         return self._content
