@@ -74,7 +74,11 @@ class Live {
     this.part("drive").onclick = () => (this.driving ? this.stop() : this.attempt(this.drive()));
     this.part("defaults").onclick = () => { [...this.inputs, ...this.parameters].forEach((dial) => dial.show(dial.data.value)); this.remember(); };
     this.part("search").oninput = () => this.filter();
-    this.part("signals").onchange = (event) => { this.plot(event.target.value); this.remember(); };
+    this.part("signals").onchange = ({ target }) => {
+      this.plot(target.value);
+      target.value = "";  // so that a signal can be chosen again after its plot has been closed
+      this.remember();
+    };
     document.addEventListener("keydown", (event) => this.key(event, true));
     document.addEventListener("keyup", (event) => this.key(event, false));
     this.filter();
@@ -305,7 +309,8 @@ class Live {
   async compare() {
     const worst = await this.agreement();
     this.element.dataset.agreement = worst === null ? "" : worst;
-    if (worst !== null) this.say(`With the parameters of the description, this browser's run differs from the report's by at most ${worst.toExponential(1)} of each coordinate's range.`);
+    const distance = worst ? `differs from the report's by at most ${worst.toExponential(1)} of each coordinate's range` : "is equal to the report's";
+    if (worst !== null) this.say(`With the parameters of the description, this browser's run ${distance}.`);
   }
 
   // ---- the state in the page's link ----

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from ..options.common import DescribedCase, Printed
+from ..options.common import DescribedVariant, Printed
 from ..options.model import CacheOptions, Folder, SimulateOptions
 from .console import emit, progress_bars, screen, wrote
 from .generated import command
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-def simulate(source: DescribedCase, folder: Folder, options: SimulateOptions, answer: Printed) -> None:
+def simulate(source: DescribedVariant, folder: Folder, options: SimulateOptions, answer: Printed) -> None:
     """Simulate by the FMU, or by the reference solver, without a comparison; write simulation.csv."""
     from ..core.csv_file import write_csv
 

@@ -1,7 +1,8 @@
-"""Phrases for error messages: kind of a binary file, and reason why a file access failed."""
+"""Phrases for error messages: kind of a file, and reason why a file access failed."""
 
 from __future__ import annotations
 
+import re
 import zipfile
 from pathlib import Path
 
@@ -25,6 +26,22 @@ _SIGNATURES = (
     (b"MATLAB 5.0", "a MAT file"),
     (b"\x93NUMPY", "a NumPy array"),
 )
+
+
+# Beginnings of text files that are no descriptions, after white space, declarations and comments of XML.
+_TEXTS = (
+    (r"<robot\b", "a URDF file, which the command import urdf takes"),
+    (r"<fmiModelDescription\b", "the model description of an FMU"),
+    (r"<", "an XML file"),
+    (r"\{", "a JSON file"),
+)
+_PREAMBLE = re.compile(r"\s*(<\?.*?\?>\s*|<!--.*?-->\s*)*", re.DOTALL)
+
+
+def text_kind(text: str) -> str:
+    """Return the kind of a text file as a phrase, such as `a JSON file`; empty for unknown formats."""
+    begin = _PREAMBLE.match(text[:10_000])
+    return next((kind for pattern, kind in _TEXTS if begin and re.match(pattern, text[begin.end() :])), "")
 
 
 def binary_kind(path: Path, begin: bytes) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import DescriptionError, Problem
+from ..core.file_kinds import text_kind
 from ..core.input_files import read_text
 from ..language.suggest import unknown
 from . import cases
@@ -59,7 +60,9 @@ def read(path: Path | str) -> dict[str, Any]:
     try:
         return _with_paths(tomllib.loads(text), Path(path).parent)
     except (ValueError, RecursionError) as error:
-        raise DescriptionError(str(path), f"the file is not valid TOML: {error}") from None
+        kind = text_kind(text)
+        wrong = f"expected a description in TOML, got {kind}" if kind else f"the file is not valid TOML: {error}"
+        raise DescriptionError(str(path), wrong) from None
 
 
 def faulty_cases(path: Path | str) -> dict[str, list[Problem]]:

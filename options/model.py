@@ -46,7 +46,7 @@ class BuildOptions:
     fmi
         Version of FMI, `2.0` or `3.0`.
     platforms
-        Operating systems to compile for, such as `linux64` and `win64`: a list, or a text with commas.
+        Systems to compile for, such as `linux64`, `win64` and `wasm32`: a list, or a text with commas.
         Default: this computer.
     march
         Processors to compile for: `native` (this processor) or `x86-64-v3`. Default: all.
@@ -65,7 +65,7 @@ class BuildOptions:
     platforms: Annotated[
         str | Sequence[str],
         Option(
-            "operating systems to compile for, such as linux64,win64,darwin64 (default: this computer)",
+            "systems to compile for, such as linux64,win64,darwin64,wasm32 (default: this computer)",
             type=str,
             shows_default=False,
         ),

@@ -225,7 +225,8 @@ class Preview {
     });
     this.root.dataset.residual = residual;
     this.part("note").textContent = note;
-    this.part("forces-table").replaceChildren(...table.map(({ kind, name, force, unit }) => row([name], [kind, "muted"], [`${short(force)} ${unit}`, "number"])));
+    const loads = table.map(({ kind, name, force, unit }) => row([name], [kind, "muted"], [`${short(force)} ${unit}`, "number"]));
+    this.part("forces-table").replaceChildren(...(loads.length ? loads : [row(["none"])]));
     this.part("lengths").replaceChildren(...lengths.map(({ what, name, value }) => row([name], [what, "muted"], [`${short(value)} m`, "number"])));
   }
 

@@ -23,6 +23,7 @@ from .posing import Move
 from .preview import Preview, View
 
 ADDRESS = "127.0.0.1"
+_HTTP = 80  # Port of HTTP, which browsers leave out of the name of the host.
 _MOST = 1_000_000  # Largest size of a request, bytes.
 _PATIENCE = 10.0  # Interval between empty messages that keep an event stream open, s.
 
@@ -129,7 +130,8 @@ class _Handler(BaseHTTPRequestHandler):
         """
         parts = self.path.split("?")[0].split("/", 2)
         given = parts[1] if len(parts) == 3 else ""
-        hosts = {f"{ADDRESS}:{self.owner.port}", f"localhost:{self.owner.port}"}
+        names, port = (ADDRESS, "localhost"), self.owner.port
+        hosts = {f"{name}:{port}" for name in names} | ({*names} if port == _HTTP else set())
         is_known = hmac.compare_digest(given.encode(), self.owner.token.encode())
         return is_known and self.headers.get("Host") in hosts
 

@@ -13,12 +13,13 @@ from ..analysis.system import System
 from ..core.recalled import reusing
 from ..core.trajectory import Trajectory, rms
 from ..description.types.origin import joint_load, row_force
-from ..mechanism import signal_names
+from ..mechanism import Mechanism, signal_names
 from ..options.model import MotionOptions
 from ..runs.fmpy_runs.inputs import inputs_of, problem_with
 from .reactions import NOT_UNIQUE, not_unique
 from .reference_run import reference_runs
 
+_ROUNDING = 1e-9  # Smaller fractions of the largest load are rounding errors.
 _PARTS = ("axial", "normal", "fx", "fy", "fz", "nx", "ny", "nz")
 
 
@@ -34,6 +35,8 @@ class LoadSummary:
         Statistics `rms` and `max` of each component (`axial`, `fx`, …) by link, N or N·m.
     drives
         Statistics `rms` and `max` of the effort of each drive by coordinate, N or N·m.
+    base
+        Statistics `rms` and `max` of the reactions of a fixed base by coordinate, N or N·m.
     closures
         Force (x, y, z), N, and moment (x, y, z), N·m, on frame b of each closure at the final time,
         world frame.
@@ -55,12 +58,13 @@ class LoadSummary:
     >>> round(found.joints["rocker"]["axial"]["rms"], 2)
     2.84
     >>> sorted(found.data())
-    ['closures', 'drives', 'joints', 'knife_edges', 'not_unique']
+    ['base', 'closures', 'drives', 'joints', 'knife_edges', 'not_unique']
     """
 
     run: Trajectory
     joints: dict[str, dict[str, dict[str, float]]]
     drives: dict[str, dict[str, float]]
+    base: dict[str, dict[str, float]]
     closures: dict[str, list[float]]
     edges: dict[str, dict[str, float]]
     not_unique: dict[str, list[str]]
@@ -76,6 +80,7 @@ class LoadSummary:
         return {
             "joints": self.joints,
             "drives": self.drives,
+            "base": self.base,
             "closures": self.closures,
             "knife_edges": self.edges,
             "not_unique": self.not_unique,
@@ -119,15 +124,17 @@ class LoadSummary:
             One row per joint and knife edge.
         """
         table = Table("joint", "axial rms N", "normal rms N", "force max N", "moment max N.m")
+        peaks = {link: {letter: _peak(parts, letter) for letter in "fn"} for link, parts in self.joints.items()}
+        largest = {letter: max((of[letter] for of in peaks.values()), default=0.0) for letter in "fn"}
         for link, parts in self.joints.items():
             lost = self.not_unique.get(link, [])
-            rms = [_marked(parts[key]["rms"], key in lost) if key in parts else "" for key in ("axial", "normal")]
+            rms = [
+                _marked(_shown(parts[key]["rms"], largest["f"]), key in lost) if key in parts else ""
+                for key in ("axial", "normal")
+            ]
             peak = [
-                _marked(
-                    float(np.linalg.norm([parts[f"{letter}{axis}"]["max"] for axis in "xyz"])),
-                    any(key in lost for key in (f"{letter}x", f"{letter}y", f"{letter}z")),
-                )
-                for letter in "fn"
+                _marked(_shown(value, largest[letter]), any(f"{letter}{axis}" in lost for axis in "xyz"))
+                for letter, value in peaks[link].items()
             ]
             table.add_row(link, *rms, *peak)
         for edge, numbers in self.edges.items():
@@ -135,6 +142,16 @@ class LoadSummary:
                 edge, "", *(_marked(numbers[key], edge in self.not_unique) for key in ("rms", "max")), ""
             )
         return table
+
+
+def _peak(parts: dict[str, dict[str, float]], letter: str) -> float:
+    """Return an upper bound of the magnitude of a force (letter f) or moment (n) from peaks of its components."""
+    return float(np.linalg.norm([parts[f"{letter}{axis}"]["max"] for axis in "xyz"]))
+
+
+def _shown(value: float, largest: float) -> float:
+    """Return a value, or 0 for a rounding error beside the largest value of all joints."""
+    return 0.0 if value <= _ROUNDING * largest else value
 
 
 def _marked(value: float, doubtful: bool) -> str:
@@ -148,10 +165,14 @@ def loads(model: System, options: MotionOptions) -> LoadSummary:
         _, run = reference_runs(model, problem, options.progress)
     links = dict.fromkeys(body.link for body in model.mechanism.bodies if body.link != "base")
     joints = {link: _of_joint(run, link) for link in links}
-    efforts = {c.name: c.signal("effort").name for c in model.mechanism.coordinates}
-    drives = {name: _numbers(run, signal) for name, signal in efforts.items() if signal in run.signals}
+    drives, base = (_efforts(run, model.mechanism, role) for role in ("joint", "base"))
     edges = {edge.name: _numbers(run, row_force(edge.name).name) for edge in model.mechanism.nonholonomic}
-    return LoadSummary(run, joints, drives, _closures(problem, run), edges, not_unique(model))
+    return LoadSummary(run, joints, drives, base, _closures(problem, run), edges, not_unique(model))
+
+
+def _efforts(run: Trajectory, mechanism: Mechanism, role: str) -> dict[str, dict[str, float]]:
+    efforts = {c.name: c.signal("effort").name for c in mechanism.coordinates if c.role == role}
+    return {name: _numbers(run, signal) for name, signal in efforts.items() if signal in run.signals}
 
 
 def _of_joint(run: Trajectory, link: str) -> dict[str, dict[str, float]]:

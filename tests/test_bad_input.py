@@ -169,6 +169,12 @@ FILES: dict[str, tuple[bytes, str]] = {
         b"schema: 1\n",
         "the file is not valid TOML: Expected '=' after a key in a key/value pair (at line 1",
     ),
+    "URDF": (
+        b'<?xml version="1.0"?>\n<!-- an arm -->\n<robot name="arm"/>\n',
+        "expected a description in TOML, got a URDF file, which the command import urdf takes",
+    ),
+    "XML": (b"<!-- -->\n<robots/>\n", "expected a description in TOML, got an XML file"),
+    "JSON": (b'{"schema": 1}\n', "expected a description in TOML, got a JSON file"),
     "not UTF-8": (b'schema = 1\nname = "Kr\xe1n"\n', "is not UTF-8 text (byte 21)"),
     "UTF-16": ("schema = 1".encode("utf-16"), "is not UTF-8 text (byte 0)"),
     "garbage": (bytes(range(256)) * 100, "is not UTF-8 text (byte 128)"),

@@ -13,6 +13,7 @@ from pathlib import Path
 import helpers_problem as solving
 import numpy as np
 import pytest
+import typer
 from awkward_machines import MACHINES
 from awkward_machines.judge import toml
 from fmpy import read_model_description
@@ -338,6 +339,14 @@ def test_changes_on_the_command_line(gpmelica: Command, arm: Path) -> None:
     fails(gpmelica("check", arm, "--set", "links.lowr.mass=2"), 2, "there is no key 'lowr'; did you mean 'lower'?")
     fails(gpmelica("check", arm, "--set", "push"), 2, "--set push: expected KEY=VALUE")
     fails(gpmelica("check", arm, "--set", "push=1", "--set", "push=2"), 2, "--set push: occurs twice")
+
+
+def test_every_command_with_cases_takes_changes() -> None:
+    """A user who changes a key for one command can do so for all."""
+    commands = typer.main.get_command(app.app).commands
+    options = {name: {o for p in command.params for o in p.opts} for name, command in commands.items()}
+    assert "--set" in options["simulate"]
+    assert [name for name, of in options.items() if "--case" in of and "--set" not in of] == []
 
 
 def test_check_reports_faulty_cases(gpmelica: Command, arm: Path) -> None:

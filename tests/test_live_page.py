@@ -96,6 +96,22 @@ MANY = """() => {
 }"""
 
 
+# number of plots after a signal was chosen, its plot closed, and the same signal chosen again
+CHOSEN_AGAIN = """() => {
+  const live = document.getElementById("live").live, list = live.part("signals"), name = list.options[1].value;
+  const choose = () => {
+    if (list.value === name) return;  // a browser reports no change
+    list.value = name;
+    list.dispatchEvent(new Event("change"));
+  };
+  live.plots.forEach(({ plot }) => plot.figure.querySelector("button").click());
+  choose();
+  live.plots.get(name).plot.figure.querySelector("button").click();
+  choose();
+  return live.plots.size;
+}"""
+
+
 @pytest.mark.parametrize(("name", "case", "parameter", "factor"), MACHINES)
 def test_browser_agrees_with_fmpy(
     tmp_path: Path, name: str, case: str | None, parameter: str, factor: float
@@ -124,6 +140,7 @@ def test_browser_agrees_with_fmpy(
         assert error.max() < 1e-9
         assert np.abs(expected - default).max() > 1e-6  # the parameter has an effect
         shown.evaluate(MANY)
+        assert shown.evaluate(CHOSEN_AGAIN) == 1
         assert shown.evaluate(FAILED) == [[3, pytest.approx(1.0)]]
         assert not complaints
 

@@ -128,6 +128,21 @@ def test_data_fill_their_axes_or_are_said_to_be_constant() -> None:
         assert np.ptp(values) >= 0.6 * np.ptp(axes.get_ylim())
 
 
+@pytest.mark.usefixtures("in_style")
+def test_a_title_tells_whether_all_runs_are_constant() -> None:
+    """If another run moves or has no values, the title speaks of the reference run alone."""
+    report = crane_run()
+    time, other = report.reference.time, report.runs[0]
+    still = {"column_angle": np.full(time.shape, 0.5)}
+    reference = replace(report.reference, signals={**report.reference.signals, **still})
+    for deviation, statement in ((0.0, "constant"), (1e-3, "reference constant"), (np.nan, "reference constant")):
+        signals = {**other.signals, "column_angle": 0.5 + deviation * np.linspace(0.0, 1.0, len(other.time))}
+        runs = (replace(other, signals=signals),)
+        figure = joint_coordinates(overlay_of(replace(report, reference=reference, runs=runs)))
+        assert figure is not None
+        assert figure.axes[0].get_title(loc="left") == f"column.angle  {statement}: 0.5 rad"
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures("in_style")
 @pytest.mark.parametrize(("elements", "rows"), [(2, 1), (4, 3), (9, 6)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -58,14 +59,17 @@ def test_page_follows_the_file_and_the_sliders(tmp_path: Path) -> None:
     ):
         until(page, f"{PAGE}.dataset.checked === '1' && {PAGE}.preview.player.rendered > 0")
         assert text(page, ".state") == "valid"
+        assert text(page, ".forces-table").startswith("drive")
         path.write_text(original.replace('parent = "crank"', 'parent = "crnk"'), encoding="utf-8")
         until(page, f"{PAGE}.dataset.version === '2'")
         assert "did you mean 'crank'?" in text(page, ".tree .flagged .problem")
         assert "last valid state shown" in text(page, ".state")
         assert page.evaluate(f"{PAGE}.preview.player.groups.length") == 3
-        path.write_text(original.replace("FourBar3D", "Renamed"), encoding="utf-8")
+        without = re.sub(r"\[\[forces\]\][^\[]*", "", original)
+        path.write_text(without.replace("FourBar3D", "Renamed"), encoding="utf-8")
         until(page, f"{PAGE}.dataset.checked === '3'")
         assert (text(page, ".state"), page.title()) == ("valid", "Renamed: preview")
+        assert text(page, ".forces-table") == "none"
         page.locator(".coordinates input[type=number]").first.fill("1.5")
         page.locator(".coordinates input[type=number]").first.press("Enter")
         until(

@@ -85,6 +85,14 @@ def test_own_hosts_are_accepted(server: PreviewServer) -> None:
         assert asked(server, "GET", f"/{server.token}/", host=f"{name}:{server.port}")[0] == 200
 
 
+def test_browsers_leave_out_the_port_of_http(server: PreviewServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page at port 80 is requested with the name of the host alone."""
+    monkeypatch.setattr("gpmelica.preview.server._HTTP", server.port)
+    assert asked(server, "GET", f"/{server.token}/", host="127.0.0.1")[0] == 200
+    assert asked(server, "GET", f"/{server.token}/", host="localhost")[0] == 200
+    assert asked(server, "GET", f"/{server.token}/", host="evil.example")[0] == 403
+
+
 def test_tokens_differ_and_are_long(server: PreviewServer) -> None:
     with PreviewServer(server.preview, server.page) as other:
         assert len({server.token, other.token}) == 2

@@ -349,6 +349,14 @@ def test_reactions_of_a_fixed_base_are_no_drive() -> None:
     assert len(efforts) == 1 and efforts[0].startswith("largest effort of a drive: boom.angle")
 
 
+def test_the_text_of_a_report_is_one_line() -> None:
+    """In an interactive session, a report is its verdict, not its arrays."""
+    report = crane_run()
+    assert repr(report) == f"<RunReport Crane flexible_boom: positive verdict, {len(report.runs) + 1} runs>"
+    doubtful = replace(report, case="heavy", doubts=("an event occurs in only one solver",))
+    assert repr(doubtful).startswith("<RunReport Crane heavy: negative verdict")
+
+
 def test_headline_has_no_rounding_errors() -> None:
     """A force of 1e-12 of the weight is left out, and a support's force of this size is zero."""
     report = crane_run()

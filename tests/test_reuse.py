@@ -619,6 +619,12 @@ def test_runs_are_compared_and_drawn_together(hanging_rod: Path) -> None:
     pyplot.close("all")
 
 
+def test_texts_of_results_are_short(hanging_rod: Path) -> None:
+    """A result in an interactive session is one line, not its arrays."""
+    run = gp.load(hanging_rod).simulate()
+    assert repr(run.compare(run)) == "<Comparison reference: agrees, largest relative error 0>"
+
+
 def test_notebooks_show_tables(hanging_rod: Path) -> None:
     model = gp.load(hanging_rod, description="a <b> & c")
     assert "a &lt;b&gt; &amp; c" in model._repr_html_()

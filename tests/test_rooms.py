@@ -60,6 +60,7 @@ plausibility
 fmu.compilers
 fmu.code
 fmu.archive
+fmu.component
 fmu.backends.openmodelica
 fmu.backends
 browser

@@ -248,6 +248,15 @@ def test_goals_decide_which_runs_are_the_worst(goal: str, titles: list[str]) -> 
         assert len(runs) == 3 and values[runs[0]] == extreme
 
 
+def test_the_first_objective_with_a_goal_ranks_the_runs() -> None:
+    """An objective without a goal is no reason to list its extreme runs, wherever it was given."""
+    whole = _content({"v": "maximize"})
+    both = replace(whole, objectives={"u": -whole.objectives["v"], **whole.objectives})
+    assert both.ranking == "v"
+    assert replace(both, goals={}).ranking == "u"
+    assert replace(both, objectives={}).ranking == ""
+
+
 def test_two_keys_give_a_map_and_one_key_a_curve() -> None:
     assert next(figures._entries(_content({})))[0] == "map_v"
     assert next(figures._entries(_content({}, keys=1)))[0] == "curve_v"

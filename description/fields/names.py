@@ -68,7 +68,7 @@ def _unreserved(name: str, reserved: Mapping[str, Sequence[str]]) -> str:
         )
     for what, words in reserved.items():
         if name in words:
-            raise ValueError(f"{name!r} is a reserved word; choose another name than {what}: {', '.join(words)}")
+            raise ValueError(f"{name!r} is a reserved word; choose another name (reserved are {what})")
     return name
 
 

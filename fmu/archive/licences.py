@@ -32,6 +32,12 @@ _MINGW = """
 The binaries for Windows contain start-up code of mingw-w64: Zope Public License 2.1, see mingw-w64.txt.
 """
 
+_WASI = """
+The WebAssembly component contains functions of wasi-libc and musl: MIT, see wasi-libc.txt.
+"""
+
+_WASI_FILES = ("LICENSE", "LICENSE-MIT", "libc-top-half/musl/COPYRIGHT")
+
 _OWN = """
 The binary was linked by a C compiler that may add its own support routines (libgcc: GPL 3 with the runtime library
 exception, compiler-rt: Apache 2.0 with LLVM exceptions). Neither licence imposes a condition on this FMU.
@@ -54,6 +60,11 @@ def licences(made_by: Sequence[Toolchain]) -> dict[str, str]:
         if any(toolchain.platform.suffix == ".dll" for toolchain in made_by):
             start += _MINGW
             texts["mingw-w64.txt"] = (package / "lib/libc/mingw/COPYING").read_text(encoding="utf-8")
+        if any(toolchain.platform.is_webassembly for toolchain in made_by):
+            start += _WASI
+            texts["wasi-libc.txt"] = "\n\n".join(
+                (package / "lib/libc/wasi" / name).read_text(encoding="utf-8") for name in _WASI_FILES
+            )
     else:
         start += _OWN
     return {f"{FOLDER}/{name}": text for name, text in {"license.txt": start, **texts}.items()}

@@ -22,6 +22,7 @@ from ...description import Description
 from ...generator import variables
 from ...generator.program.program import EquationSystem
 from ...language.timely import timed_pace
+from .. import component
 from ..archive import model_description
 from ..archive.validation import validate
 from ..code import casadi_code, equations_data
@@ -152,7 +153,10 @@ def build(
     if any(toolchain.march for toolchain in made_by):
         # This option permits fused multiply-add instructions, which compute a*b + c.
         own = {name: (*special, "-ffp-contract=fast") for name, special in own.items()}
-    libraries = binaries.build(sources.name, sources.files, own, made_by, progress)
+    shared = [toolchain for toolchain in made_by if not toolchain.platform.is_webassembly]
+    libraries = binaries.build(sources.name, sources.files, own, shared, progress)
+    for platform in (toolchain.platform for toolchain in made_by if toolchain not in shared):
+        libraries |= component.build(sources.name, platform, sources.files, own, progress)
     texts = {f"sources/{path}": text for path, text in sources.files.items()}
     write_atomically(fmu, pack({"modelDescription.xml": sources.description, **libraries, **texts, **contents}))
 

@@ -19,7 +19,10 @@ TARGETS = {
     "aarch64-windows": "aarch64-windows-gnu",
     "x86_64-darwin": "x86_64-macos.11.0",
     "aarch64-darwin": "aarch64-macos.11.0",
+    "wasm32-wasip2": "wasm32-wasi",
 }
+# Short names of platforms that both versions of FMI may be asked for.
+_SHORT = {"wasm32": "wasm32-wasip2"}
 
 # FMI 3.0 platform names, by FMI 2.0 platform name.
 # FMI 2.0 has one name for Macs with both processors, so one library contains code for both.
@@ -30,7 +33,7 @@ _FMI2 = {
     "win32": ("x86-windows",),
     "darwin64": ("x86_64-darwin", "aarch64-darwin"),
 }
-_SUFFIXES = {"linux": ".so", "windows": ".dll", "darwin": ".dylib"}
+_SUFFIXES = {"linux": ".so", "windows": ".dll", "darwin": ".dylib", "wasip2": ".wasm"}
 _MACHINES = {"amd64": "x86_64", "x86_64": "x86_64", "arm64": "aarch64", "aarch64": "aarch64"}
 
 
@@ -52,6 +55,11 @@ class Platform:
     @property
     def suffix(self) -> str:
         return _SUFFIXES[self.systems[0].split("-")[1]]
+
+    @property
+    def is_webassembly(self) -> bool:
+        """Whether the binary is a WebAssembly component, which an engine runs on any system."""
+        return self.suffix == ".wasm"
 
 
 def here(fmi: str) -> Platform:
@@ -75,7 +83,7 @@ def named(names: Sequence[str], fmi: str) -> tuple[Platform, ...]:
     DescriptionError
         If a name is unknown, or if the FMI version has no name for the system.
     """
-    found = [_platforms(name, fmi) for name in names]
+    found = [_platforms(_SHORT.get(name, name), fmi) for name in names]
     problems = [problem for problem in found if isinstance(problem, Problem)]
     if problems:
         raise DescriptionError("--platforms", problems)
@@ -88,7 +96,7 @@ def _platforms(name: str, fmi: str) -> tuple[Platform, ...] | Problem:
         systems = _FMI2.get(name, (name,))
         if set(systems) <= TARGETS.keys():
             return tuple(Platform(system, (system,)) for system in systems)
-        return Problem(name, f"unknown platform; expected one or more of {', '.join([*TARGETS, *_FMI2])}")
+        return Problem(name, f"unknown platform; expected one or more of {', '.join([*TARGETS, *_FMI2, *_SHORT])}")
     folders = {systems[0]: folder for folder, systems in _FMI2.items()} | {folder: folder for folder in _FMI2}
     if name in folders:
         return (Platform(folders[name], _FMI2[folders[name]]),)

@@ -8,6 +8,7 @@ from ...analysis.system import System
 from ...core.templates import fill
 from ...core.version import __version__
 from ...fmu.compilers.binaries import FLAGS, Toolchain
+from ...fmu.compilers.platforms import here
 from ...generator import variables
 from ...generator.program.items import TreeSolve
 from ...generator.variables import Variable
@@ -58,7 +59,7 @@ def page(model: System, fmi: str, made_by: Sequence[Toolchain], picture: Picture
             "forces": tables.forces(mechanism),
             "variables": {_TITLES[group]: (group, _table(entries)) for group, entries in grouped.items()},
             "toolchains": _toolchains(made_by),
-            "commands": _commands(model.name, made_by),
+            "commands": _commands(model.name, fmi, made_by),
             "version": __version__,
         },
     )
@@ -121,23 +122,30 @@ def _table(variables: Sequence[Variable]) -> TextTable:
 def _toolchains(made_by: Sequence[Toolchain]) -> TextTable:
     columns: list[tuple[str, Kind, Callable[[Toolchain], str]]] = [
         ("folder", "code", lambda t: f"binaries/{t.platform.name}"),
-        ("runs on", "text", lambda t: ", ".join(t.platform.systems)),
+        ("runs on", "text", _systems),
         ("compiler", "text", lambda t: t.compilers[0].version),
     ]
     return tabulate(columns, made_by)
 
 
-def _commands(name: str, made_by: Sequence[Toolchain]) -> dict[str, str]:
+def _systems(toolchain: Toolchain) -> str:
+    if toolchain.platform.is_webassembly:
+        return "any system, by an engine for WebAssembly components"
+    return ", ".join(toolchain.platform.systems)
+
+
+def _commands(name: str, fmi: str, made_by: Sequence[Toolchain]) -> dict[str, str]:
     """Return the commands that rebuild the library of the FMU.
 
     The command `here` is for the present operating system. The command `elsewhere` builds a library for
     Windows by the cross compiler ziglang.
     """
-    target, flags = made_by[0].platform, f"-std=c99 {' '.join(FLAGS)} -shared"
-    own = f"-std=c99 {' '.join(made_by[0].flags)} -shared"
+    shared = [toolchain for toolchain in made_by if not toolchain.platform.is_webassembly]
+    target, flags = (shared[0].platform, shared[0].flags) if shared else (here(fmi), FLAGS)
+    own, foreign = (f"-std=c99 {' '.join(options)} -shared" for options in (flags, FLAGS))
     library = f"../binaries/{target.name}/{name}{target.suffix}"
     cross = "python -m ziglang cc -target x86_64-windows-gnu -mcpu=baseline"
     return {
         "here": f"cc {own} -fPIC *.c -o {library} -lm",
-        "elsewhere": f"{cross} {flags} -s *.c -o {name}.dll",
+        "elsewhere": f"{cross} {foreign} -s *.c -o {name}.dll",
     }

@@ -177,20 +177,23 @@ def draw_panel(
     for time, values in programmed:
         axes.plot(time, values / factor, label="programmed", **style.programmed_line())
     if is_flat:
-        show_constant(axes, panel, float(np.nanmean(trusted)), height)
+        constant = float(np.nanmean(trusted))
+        drawn = (np.asarray(line.get_ydata(), dtype=float) for line in axes.lines)
+        everywhere = all(np.abs(values - constant).max() <= _FLAT * height for values in drawn)
+        show_constant(axes, panel, constant, height, "constant" if everywhere else "reference constant")
         return
     stay_near(axes, trusted / factor, _TRANSIENT_ROOM if after_transient else ROOM)
     set_title(axes, panel, factor)
 
 
-def show_constant(axes: Axes, panel: Panel, value: float, height: float) -> None:
-    """Write the value of a constant signal into the title of its panel.
+def show_constant(axes: Axes, panel: Panel, value: float, height: float, statement: str = "constant") -> None:
+    """Write the value of a constant signal into the title, after a statement about the runs.
 
     The vertical axis gets such a large range that rounding errors are invisible.
     """
     shown = 0.0 if abs(value) <= _ZERO * height else value
     axes.set_ylim(shown - height / 2, shown + height / 2)
-    axes.set_title(f"{panel.title}  constant: {decimal(shown, 4)} {unit_text(panel.unit)}".rstrip())
+    axes.set_title(f"{panel.title}  {statement}: {decimal(shown, 4)} {unit_text(panel.unit)}".rstrip())
 
 
 def set_title(axes: Axes, panel: Panel, factor: float) -> None:

@@ -117,6 +117,11 @@ class Content:
     goals: Mapping[str, str] = field(default_factory=dict)
 
     @property
+    def ranking(self) -> str:
+        """Objective by which runs are ranked: the first one with a goal, otherwise the first one; may be empty."""
+        return next((name for name in self.objectives if name in self.goals), next(iter(self.objectives), ""))
+
+    @property
     def runs(self) -> int:
         """Number of runs."""
         return len(self.reasons)

@@ -31,7 +31,7 @@ def pictures(content: Content) -> Iterator[Picture]:
 
 
 def _entries(content: Content) -> Iterator[Entry]:
-    first = next(iter(content.objectives), "")
+    first = content.ranking
     for name in list(content.objectives)[:4]:
         yield from _over_keys(content, name)
     yield (

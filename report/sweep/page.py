@@ -32,7 +32,7 @@ def write_page(folder: Path, content: Content, progress: Progress) -> Path:
 
 def _page(content: Content, drawn: Sequence[Picture]) -> ReportPage:
     failures, reasons = sum(reason != "" for reason in content.reasons), frequent_reasons(content.reasons)
-    first = next(iter(content.objectives), "")
+    first = content.ranking
     tables = [HeadedTable(_runs(content, end, first), end.title(first)) for end in _ends(content, first)]
     effects = _effects(content)
     unknown = [(name, why) for name, why in content.effects.items() if isinstance(why, str)]

@@ -71,6 +71,10 @@ class Comparison:
     sensitive_from: float | None = None
     singular_from: float | None = None
 
+    def __repr__(self) -> str:
+        verdict = "agrees" if self.ok else "disagrees"
+        return f"<Comparison {self.name}: {verdict}, largest relative error {self.max_rel_error:.2g}>"
+
     @classmethod
     def failed(cls, name: str, tolerance: float, note: str) -> Comparison:
         """Return the comparison of a run that failed and has no results."""

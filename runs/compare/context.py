@@ -86,6 +86,10 @@ class RunReport:
     doubts: tuple[str, ...] = ()
     unconfirmed: str = ""
 
+    def __repr__(self) -> str:
+        case, verdict = self.case and f" {self.case}", "positive" if self.ok else "negative"
+        return f"<RunReport {self.mechanism.name}{case}: {verdict} verdict, {len(self.runs) + 1} runs>"
+
     def _repr_html_(self) -> str:
         told = [f"{name}: {finding.text}" for name, finding in self.findings.items()]
         rows = [
