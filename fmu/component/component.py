@@ -8,7 +8,7 @@ from .encoding import (
     CORE_TABLE,
     FUNCTION,
     TYPE,
-    Component,
+    ComponentEncoder,
     instance_type,
     module,
     name,
@@ -33,7 +33,7 @@ def component(core: bytes) -> bytes:
 
 class _Builder:
     def __init__(self, core: bytes) -> None:
-        self.out = Component()
+        self.out = ComponentEncoder()
         self.core = core
         self.methods: dict[str, int] = {}  # core functions by the names of their exports
 
@@ -124,7 +124,7 @@ def _functions(interface: Interface) -> dict[str, Type]:
 
 def _exporter(interface: Interface) -> bytes:
     """Return a component that imports the types and functions of an interface and exports them."""
-    inner, types, functions = Component(), _types(interface), _functions(interface)
+    inner, types, functions = ComponentEncoder(), _types(interface), _functions(interface)
     for label, of in types.items():
         inner.import_type("type-", label, of)
     imported = {label: inner.import_function(label, of) for label, of in functions.items()}

@@ -176,8 +176,8 @@ def instance_type(types: Mapping[str, Type], functions: Mapping[str, Type], oute
     return b"\x42" + vector(declarations)
 
 
-class Component:
-    """Component that is written definition by definition; each method returns the index of what it defines."""
+class ComponentEncoder:
+    """Encoder of a WebAssembly component; each method writes one definition and returns its index."""
 
     def __init__(self) -> None:
         self.types = Types()
