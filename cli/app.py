@@ -170,25 +170,10 @@ def ssp(source: DescribedVariant, options: SspOptions, answer: Printed) -> None:
     """Write Name.ssp: an archive with the FMU, its parameter values, and a controller or a
     placeholder.
     """
-    from ..exchange.ssp.system import write_ssp
-    from ..options.checks import FMI_VERSIONS, one_of
-    from ..runs.fmpy_runs.opening import read_fmu
-    from ..tasks.build import build_native
-
-    one_of("fmi", options.fmi, FMI_VERSIONS)
-    if options.controller is not None:
-        read_fmu(options.controller)
     model = load(source)
-    folder = model.folder(options.out)
     with progress_bars() as progress:
-        fmu = build_native(
-            model.prepared,
-            folder,
-            renamed(progress, "compiling: {}"),
-            options.fmi,
-            march=options.march,
-        )
-    wrote([fmu.path, write_ssp(fmu.path, folder, options.controller)], answer.as_json)
+        archive = model.ssp(**vars(options) | {"progress": renamed(progress, "compiling: {}")})
+    wrote([archive.with_suffix(".fmu"), archive], answer.as_json)
 
 
 @command(app)
