@@ -275,8 +275,8 @@ def evaluate(source: DescribedVariant, options: EvaluateOptions) -> None:
     from ..tasks.evaluate import evaluate as evaluate_model
 
     model = load(source).prepared
-    further = further_states(model.mechanism)
-    emit_strict(evaluate_model(model, read_state(options.state, model.mechanism.n, len(further))))
+    further = [*further_states(model).values()]
+    emit_strict(evaluate_model(model, read_state(options.state, model.mechanism.n, further)))
 
 
 @command(app)

@@ -64,6 +64,7 @@ def noted(
         space,
         notes=(
             *_violations(model, rows),
+            *_samples(model),
             *_changes(space, space.drift, natural, _DRIFT, 1),
             *_changes(space, by_time, natural, _TIME, 2),
         ),
@@ -95,6 +96,15 @@ def _violations(model: System, rows: tuple[Residual, Residual]) -> Iterator[str]
         )
 
 
+def _samples(model: System) -> Iterator[str]:
+    sampled = [element.name for element in model.mechanism.elements if element.period is not None]
+    if sampled:
+        yield (
+            f"sampled controllers hold their outputs, {_some(sampled)}: the model describes the motion between"
+            " two samples"
+        )
+
+
 def _changes(space: StateSpace, rates: Array, natural: Array, text: str, order: int) -> Iterator[str]:
     """Yield a note on all significant rates, in descending order of significance.
 
@@ -123,13 +133,13 @@ def _natural(space: StateSpace, model: System, point: OperatingPoint) -> Array:
     """
     coordinates = model.mechanism.coordinates
     bristles = [k for k, c in enumerate(coordinates) if c.friction is not None]
-    further = further_states(model.mechanism)
-    z = np.array([point.signals[name] for name in further])
+    further = further_states(model)
+    z = np.array([point.signals.get(name, start) for name, start in further.items()])
     at = (point.t, *_coordinates(model, point), z)
     sizes = analysis.natural_accelerations(model.with_inputs(point.inputs), at)
     names = [name for level in ("position", "velocity") for name in signal_names(coordinates, level)]
-    filters = np.ones(len(further) - len(bristles))  # scale of filter states, rad or m
-    known = dict(zip([*names, *further], [*sizes, *sizes, *sizes[bristles], *filters], strict=True))
+    internal = np.ones(len(further) - len(bristles))  # scale of the states of filters and controllers
+    known = dict(zip([*names, *further], [*sizes, *sizes, *sizes[bristles], *internal], strict=True))
     found = np.array([known[name] for name in space.states])
     # Without the lower bound, rounding errors of force-free coordinates would count as significant.
     return np.asarray(np.maximum(found, _MOVED * np.abs(space.A).sum(axis=1)))

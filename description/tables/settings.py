@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field, model_validator
 from ..fields.names import CaseName, Name
 from ..fields.numbers import PlainNonNegative, PlainPositive
 from ..fields.types import AllOrNames, AutoOrNames, KeyProblem, OrTable, Part, RedundantRows, Text
-from .parameter import known_unit
+from ..types.units import known_unit
 
 MOST_POINTS = 50_000  # maximum number of output points; all states of all runs are stored, compared and plotted
 _SHORTEST = (

@@ -123,10 +123,13 @@ class ForceElements:
     takes_many : bool
         Whether `reaction` accepts many states along a leading axis. If the states differ in a switching
         condition, `reaction` may raise NotVectorisable. It is then called for each state.
+    forces_take_many : bool
+        Whether the functions that `forces` returns accept many states.
     """
 
     readings: tuple[CompiledExpression, ...] = ()
     takes_many = False
+    forces_take_many = False
 
     def reaction(self, state: KinematicState) -> ForceContribution:
         """Return the generalised forces and the stored energy of the elements."""
@@ -146,7 +149,7 @@ class ForceElements:
         """Return the switching conditions of the elements, apart from those of their expressions."""
         return []
 
-    def forces(self) -> dict[str, Callable[[KinematicState], float]]:
+    def forces(self) -> dict[str, Callable[[KinematicState], Number]]:
         """Return a function of the state for each force that expressions can refer to, such as
         `lift.force`, N.
         """

@@ -103,7 +103,7 @@ class Supports(ForceElements):
         """Return the depth of a support below the ground, m."""
         return -self._deflection(state)[0][..., 2, k]
 
-    def forces(self) -> dict[str, Callable[[KinematicState], float]]:
+    def forces(self) -> dict[str, Callable[[KinematicState], Number]]:
         """Return a function of the state for the vertical force of each unilateral support, N."""
         held = np.flatnonzero(self._one_sided).tolist()
         return {f"{self._supports[k].name}.{FORCE}": self._force_of(k) for k in held}
