@@ -19,11 +19,12 @@ from ..core.recalled import reusing
 from ..description import Description
 from ..description import load as read
 from ..description.load import from_data, tables_of
-from ..options.checks import above_zero, one_of
+from ..language.suggest import several
+from ..options.checks import FMI_VERSIONS, above_zero, one_of
 from ..options.common import Inputs
 from ..options.keywords import taking
 from ..options.linear import LinearizeOptions, ModesAlongOptions, StateOptions
-from ..options.model import BuildOptions, MotionOptions, RunOptions, SimulateOptions, SplitOptions
+from ..options.model import BuildOptions, MotionOptions, RunOptions, SimulateOptions, SplitOptions, SspOptions
 from ..runs.fmpy_runs.inputs import InputTable, inputs_of
 from ..tasks.check import Summary
 from .results import Run
@@ -230,6 +231,44 @@ class Model:
 
         made_by = checked(options)
         return build(self.prepared, replace(options, out=self.folder(options.out)), made_by)
+
+    @taking(SspOptions)
+    def ssp(self, options: SspOptions) -> Path:
+        """Write `Name.fmu` and the SSP archive `Name.ssp` of the FMU and a controller.
+
+        Without a controller, the archive contains a placeholder for one.
+
+        Returns
+        -------
+        Path
+            Path of the archive.
+
+        Raises
+        ------
+        DescriptionError
+            If an option is invalid, or if plant and controller do not match.
+        MissingToolError
+            If no C compiler is installed.
+        BuildError
+            If the compiler rejects the generated source.
+
+        Examples
+        --------
+        >>> import gpmelica as gp
+        >>> gp.load("examples/four_bar_3d.toml").ssp("four_bar").name
+        'FourBar3D.ssp'
+        """
+        from ..exchange.ssp.system import write_ssp
+        from ..runs.fmpy_runs.opening import read_fmu
+        from ..tasks.build import build_native
+
+        one_of("fmi", options.fmi, FMI_VERSIONS)
+        controller = None if options.controller is None else Path(options.controller)
+        if controller is not None:
+            read_fmu(controller)
+        folder = self.folder(options.out)
+        fmu = build_native(self.prepared, folder, options.progress, options.fmi, march=options.march)
+        return write_ssp(fmu.path, folder, controller, several(options.connect))
 
     @taking(SplitOptions)
     def split(self, options: SplitOptions) -> Split:

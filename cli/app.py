@@ -169,25 +169,10 @@ def ssp(source: DescribedVariant, options: SspOptions, answer: Printed) -> None:
     """Write Name.ssp: an archive with the FMU, its parameter values, and a controller or a
     placeholder.
     """
-    from ..exchange.ssp.system import write_ssp
-    from ..options.checks import FMI_VERSIONS, one_of
-    from ..runs.fmpy_runs.opening import read_fmu
-    from ..tasks.build import build_native
-
-    one_of("fmi", options.fmi, FMI_VERSIONS)
-    if options.controller is not None:
-        read_fmu(options.controller)
     model = load(source)
-    folder = model.folder(options.out)
     with progress_bars() as progress:
-        fmu = build_native(
-            model.prepared,
-            folder,
-            renamed(progress, "compiling: {}"),
-            options.fmi,
-            march=options.march,
-        )
-    wrote([fmu.path, write_ssp(fmu.path, folder, options.controller)], answer.as_json)
+        archive = model.ssp(**vars(options) | {"progress": renamed(progress, "compiling: {}")})
+    wrote([archive.with_suffix(".fmu"), archive], answer.as_json)
 
 
 @command(app)
@@ -289,8 +274,8 @@ def evaluate(source: DescribedVariant, options: EvaluateOptions) -> None:
     from ..tasks.evaluate import evaluate as evaluate_model
 
     model = load(source).prepared
-    further = further_states(model.mechanism)
-    emit_strict(evaluate_model(model, read_state(options.state, model.mechanism.n, len(further))))
+    further = [*further_states(model).values()]
+    emit_strict(evaluate_model(model, read_state(options.state, model.mechanism.n, further)))
 
 
 @command(app)

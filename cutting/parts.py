@@ -97,7 +97,7 @@ class _Owners:
         self._points = {name: self._of_link(point["link"]) for name, point in tables.get("points", {}).items()}
         self._parameters = {*tables.get("parameters", ()), "t", "pi"}
         self._elements: dict[str, frozenset[str]] = {}
-        for key in ("lines", "contacts", *ELEMENTS):
+        for key in ("forces", "motions", "lines", "contacts", *ELEMENTS):
             for entry in tables.get(key, ()):
                 self._elements[entry["name"]] = self.of({k: v for k, v in entry.items() if k != "name"})
 
@@ -119,6 +119,8 @@ class _Owners:
             return self._of_link(entry.partition(".")[0])
         if key == "point" and entry in self._points:
             return self._points[entry]
+        if key == "drives":  # name of an input
+            return self._named(f"{entry}_")
         return self._in_expression(entry)
 
     def _in_expression(self, text: str) -> frozenset[str]:

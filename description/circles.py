@@ -1,4 +1,6 @@
-"""Detection of algebraic loops: forces whose expressions depend on each other."""
+"""Detection of algebraic loops between forces and controllers whose expressions depend on each
+other.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,9 @@ from graphlib import CycleError, TopologicalSorter
 from ..core.errors import Problem
 from ..language import expressions
 from .draft import Draft
+from .elements import ELEMENTS
 from .references import References
+from .types.measures import FORCE
 
 
 def names_in(text: str) -> list[str]:
@@ -20,30 +24,60 @@ def names_in(text: str) -> list[str]:
 
 
 def problems(draft: Draft, names: References) -> Iterator[Problem]:
-    """Yield a problem for each algebraic loop between forces of `[[lines]]`."""
+    """Yield a problem for each algebraic loop between forces of `[[lines]]` and outputs of elements.
+
+    States of controllers interrupt a loop.
+    """
     places, waiting = dict[str, str](), dict[str, list[str]]()
-    called = dict(draft.names("lines"))
-    for where, text in draft.texts("lines", "force"):
-        name = called.get(where.removesuffix(".force"), "")
-        places[name] = where
-        waiting[name] = [names.measured[x].partition(".")[0] for x in filter(names.is_force, names_in(text))]
+    for where, quantity, used in (*_of_lines(draft), *_of_elements(draft)):
+        places.setdefault(quantity, where)
+        waiting[quantity] = [name for name in used if names.is_force(name)]
     while circle := _circle(waiting):
-        shown = " → ".join(f"{name}_force" for name in circle)
-        text = f"{shown}: these forces form an algebraic loop; remove one dependency"
+        what = "forces" if all(name.endswith(f"_{FORCE}") for name in circle) else "outputs"
+        text = f"{' → '.join(circle)}: these {what} form an algebraic loop; remove one dependency"
         yield Problem(places[circle[0]], text)
         waiting[circle[0]].remove(circle[1])
 
 
-def _circle(waiting: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the forces of one algebraic loop, in the order of their dependence.
+def _of_lines(draft: Draft) -> Iterator[tuple[str, str, list[str]]]:
+    """Yield the place of each line's force, its name, and the names on which it depends."""
+    called, driven = dict(draft.names("lines")), _driven(draft)
+    for where, text in draft.texts("lines", "force"):
+        yield where, f"{called.get(where.removesuffix('.force'), '')}_{FORCE}", names_in(text)
+    for where, line in draft.entries("lines"):
+        if line.input and line.name in driven:
+            yield where, f"{line.name}_{FORCE}", [driven[line.name]]
 
-    The first force is repeated at the end.
+
+def _of_elements(draft: Draft) -> Iterator[tuple[str, str, list[str]]]:
+    """Yield the place of each element's published quantity, its name, and the names on which it
+    depends directly.
+    """
+    driven = _driven(draft)
+    for key in ELEMENTS:
+        for where, element in draft.entries(key):
+            texts = (getattr(element, part) for part in element.direct_commands)
+            used = [name for text in texts if isinstance(text, str) for name in names_in(text)]
+            inputs = (element.inputs.get(part, "") for part in element.direct_commands)
+            used += [driven[name] for name in inputs if name in driven]
+            yield from ((where, quantity, used) for quantity in element.spelled(element.name))
+
+
+def _driven(draft: Draft) -> dict[str, str]:
+    """Return the output of a controller in expressions by the name of the input that it drives."""
+    return {name: output.replace(".", "_") for name, output in draft.chain.driven.items()}
+
+
+def _circle(waiting: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the quantities of one algebraic loop, with the first quantity repeated at the end.
+
+    Each quantity depends on the next one.
     """
     try:
         TopologicalSorter(
             {name: [x for x in others if x in waiting] for name, others in waiting.items()}
         ).prepare()
     except CycleError as error:
-        found: list[str] = error.args[1][::-1]  # graphlib lists each force before its users; the list is reversed
+        found: list[str] = error.args[1][::-1]  # reversed: graphlib lists a quantity before its dependants
         return found
     return []

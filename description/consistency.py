@@ -8,7 +8,7 @@ from ..core.errors import Problem
 from ..language import constants, expressions
 from ..language.ir import Expr
 from ..language.suggest import alternatives, unknown
-from . import circles
+from . import circles, driving
 from .circles import names_in
 from .draft import Draft
 from .elements import ELEMENTS
@@ -39,6 +39,7 @@ def problems_of(draft: Draft) -> list[Problem]:
         *_lines(draft, names),
         *_known("link", draft.texts("contacts", "link"), names.bodies[1:]),
         *_elements(draft, names),
+        *driving.problems(draft, names),
         *_settings(draft, names),
         *([] if draft.faulty else _whole(draft.chain, names)),
     ]

@@ -12,7 +12,6 @@ from ..core.errors import Problem
 from ..language import expressions
 from ..language.ir import Expr
 from ..language.suggest import unknown
-from .fields.elements import Command
 from .fields.numbers import ParametricNumber
 from .tables.chain import Description
 
@@ -98,7 +97,7 @@ def _expressions(chain: Description) -> Iterator[str | float]:
         found += [force.effort, *(force.force or ())]
     for line in chain.lines:
         found += [line.force, line.rest]
-    found += [getattr(element, key) for _, element in chain.elements for key in element.marked(Command)]
+    found += [getattr(element, key) for _, element in chain.elements for key in element.commands]
     found += [output.expression for output in chain.outputs.expressions.values()]
     return (text for text in found if isinstance(text, str | float))
 

@@ -8,7 +8,7 @@ implementation of the laws.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import import_module
 
 from ..description.fields.elements import Element
@@ -16,8 +16,14 @@ from ..language.ir import Expr
 from .law import Law
 
 
-def law(key: str, element: Element, coordinate: Callable[[str], str], expression: Callable[..., Expr]) -> Law:
+def law(
+    key: str,
+    element: Element,
+    coordinate: Callable[[str], str],
+    expression: Callable[..., Expr],
+    driven: Mapping[str, str],
+) -> Law:
     """Return the law of an element of the table `key`: its forces, outputs and energy, see `Law`."""
-    found = Law(element, coordinate, expression)
+    found = Law(element, coordinate, expression, driven)
     import_module(f".{key}", __name__).act(element, found)
     return found

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from ..description.fields.elements import Command, Element
+from ..description.fields.elements import Element
 from ..language import ir
 from ..language.differentiate import substituted
 from ..language.ir import Expr
@@ -38,8 +38,25 @@ class Vector:
         return self.x * other.x + self.y * other.y + self.z * other.z
 
 
+@dataclass(frozen=True)
+class LawState:
+    """State variable of a force element or controller.
+
+    Parameters
+    ----------
+    start : Expr
+        Initial value: the symbol of a number, or a constant.
+    rate : Expr
+        Time derivative. In a sampled element, the state changes by the rate times the sample time at each
+        sample.
+    """
+
+    start: Expr
+    rate: Expr
+
+
 class Law:
-    """Law of one force element: its observed quantities, efforts, forces and energy.
+    """Law of one force element: its observed quantities, states, efforts, forces and energy.
 
     Parameters
     ----------
@@ -49,6 +66,8 @@ class Law:
         Function that returns the full name of a joint's coordinate: `column.angle` for `column`.
     expression : callable
         Parser of the description's expressions.
+    driven : mapping
+        Output of a controller by the name of the input that it drives.
 
     Attributes
     ----------
@@ -60,12 +79,24 @@ class Law:
         Pairs of the name of a point in `[points]` and the force on this point, world axes, N.
     energy : Expr or None
         Stored energy, J. The forces must include the negative gradient of this energy.
+    states : dict
+        State of each key of the element's `details` that the law integrates.
+    sampled : dict
+        Expression of each command that a sampled element samples. In the law, the own name of the key stands
+        for the expression.
+
+    If the element is sampled, its quantities are computed at the sample times, and held in between.
     """
 
     def __init__(
-        self, element: Element, coordinate: Callable[[str], str], expression: Callable[..., Expr]
+        self,
+        element: Element,
+        coordinate: Callable[[str], str],
+        expression: Callable[..., Expr],
+        driven: Mapping[str, str],
     ) -> None:
         self._element, self._coordinate, self._expression = element, coordinate, expression
+        self._driven = driven
         self._known: dict[
             str, Expr
         ] = {}  # Expression of each quantity that the element has published, by symbol name.
@@ -73,15 +104,43 @@ class Law:
         self.efforts: list[tuple[str, Expr]] = []
         self.forces: list[tuple[str, Vector]] = []
         self.energy: Expr | None = None
+        self.states: dict[str, LawState] = {}
+        self.sampled: dict[str, Expr] = {}
 
     def number(self, key: str) -> Expr:
         """Return the symbol of one of the element's numbers in the description."""
         return ir.symbol(own_name(self._element, key))
 
     def command(self, key: str) -> Expr:
-        """Return an input of the element, or the expression that replaces this input in the description."""
-        given = getattr(self._element, key)
-        return ir.symbol(own_name(self._element, key)) if given is None else self._expression(given)
+        """Return an input of the element, or what the description gives instead: an expression, or the
+        output of a controller that drives the input.
+        """
+        given, own = getattr(self._element, key), ir.symbol(own_name(self._element, key))
+        if given is None:
+            driven = self._driven.get(self._element.inputs[key])
+            return own if driven is None else ir.symbol(driven)
+        if self._element.sample_key is None:
+            return self._expression(given)
+        self.sampled[key] = self._expression(given)
+        return own
+
+    def has(self, key: str) -> bool:
+        """Whether the description gives a number or an expression for a key of the element."""
+        return getattr(self._element, key) is not None
+
+    def state(self, quantity: str) -> Expr:
+        """Return the symbol of a state, whose derivative `integrate` sets."""
+        return ir.symbol(f"{self._element.name}.{quantity}")
+
+    def integrate(self, quantity: str, rate: Expr, start: Expr | float = 0.0) -> None:
+        """Set the time derivative and the initial value of a state."""
+        self.states[quantity] = LawState(ir.lift(start), rate)
+
+    def at_start(self, value: Expr) -> Expr:
+        """Return the initial value of an expression of positions, velocities and outputs of
+        controllers.
+        """
+        return ir.call("start", value)
 
     def position(self, joint: str) -> Expr:
         """Return the coordinate of a joint, rad or m."""
@@ -133,13 +192,17 @@ def own_name(element: Element, key: str) -> str:
 
 def own_expressions(element: Element, expression: Callable[..., Expr]) -> list[Expr]:
     """Return the expressions of the description that replace inputs of an element."""
-    given = (getattr(element, key) for key in element.marked(Command))
+    given = (getattr(element, key) for key in element.commands)
     return [expression(text) for text in given if text is not None]
 
 
-def between(low: Expr, value: Expr, high: Expr) -> Expr:
-    """Return a value limited to an interval; an event occurs when the value reaches a limit."""
-    return ir.choose(">", value, high, high, ir.choose("<", value, low, low, value))
+def between(low: Expr | None, value: Expr, high: Expr | None) -> Expr:
+    """Return a value limited to an interval; an event occurs when the value reaches a limit.
+
+    An end that is None is no limit.
+    """
+    raised = value if low is None else ir.choose("<", value, low, low, value)
+    return raised if high is None else ir.choose(">", value, high, high, raised)
 
 
 def root(value: Expr) -> Expr:

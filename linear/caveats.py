@@ -67,6 +67,7 @@ def noted(
         space,
         notes=(
             *_violations(model, rows),
+            *_samples(model),
             *_changes(space, space.drift, natural, _DRIFT, 1),
             *_changes(space, by_time, natural, _TIME, 2),
         ),
@@ -95,6 +96,15 @@ def _violations(model: System, rows: tuple[Residual, Residual]) -> Iterator[str]
         yield (
             f"the state violates constraints, {_some(off)}: the model describes motions with constant"
             " violation, and constraint stabilisation moves the mechanism away from this state"
+        )
+
+
+def _samples(model: System) -> Iterator[str]:
+    sampled = [element.name for element in model.mechanism.elements if element.period is not None]
+    if sampled:
+        yield (
+            f"sampled controllers hold their outputs, {_some(sampled)}: the model describes the motion between"
+            " two samples"
         )
 
 
@@ -128,13 +138,13 @@ def _natural(space: StateSpace, model: System, point: OperatingPoint) -> Array:
     """
     coordinates = model.mechanism.coordinates
     bristles = [k for k, c in enumerate(coordinates) if c.friction is not None]
-    further = further_states(model.mechanism)
-    z = np.array([point.signals[name] for name in further])
+    further = further_states(model)
+    z = np.array([point.signals.get(name, start) for name, start in further.items()])
     at = (point.t, *_coordinates(model, point), z)
     sizes = analysis.natural_accelerations(model.with_inputs(point.inputs), at)
     names = [name for level in ("position", "velocity") for name in signal_names(coordinates, level)]
-    filters = np.ones(len(further) - len(bristles))  # typical magnitude of filter states, rad or m
-    known = dict(zip([*names, *further], [*sizes, *sizes, *sizes[bristles], *filters], strict=True))
+    internal = np.ones(len(further) - len(bristles))  # scale of the states of filters and controllers
+    known = dict(zip([*names, *further], [*sizes, *sizes, *sizes[bristles], *internal], strict=True))
     found = np.array([known[name] for name in space.states])
     # Without the lower bound, rounding errors would count as accelerations of coordinates without forces.
     return np.asarray(np.maximum(found, _MOVED * np.abs(space.A).sum(axis=1)))

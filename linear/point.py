@@ -71,7 +71,7 @@ def checked(model: System, options: StateOptions) -> State | float:
     q, qd = model.start
     if options.equilibrium or options.trim:
         q, qd = _equilibrium(model), 0.0 * qd
-    return State(0.0, q, qd, np.zeros(len(further_states(model.mechanism))))
+    return State(0.0, q, qd, np.array(_further(model)))
 
 
 def operating_point(plant: Plant, at: State | float, inputs: InputTable | None) -> OperatingPoint:
@@ -103,11 +103,11 @@ def operating_point(plant: Plant, at: State | float, inputs: InputTable | None) 
 
 
 def _given(model: System, state: GivenState) -> State:
-    n, f = model.mechanism.n, len(further_states(model.mechanism))
+    n, further = model.mechanism.n, _further(model)
     if isinstance(state, str | Path):
-        return read_state(Path(state), n, f)
+        return read_state(Path(state), n, further)
     plain = {key: value.tolist() if isinstance(value, np.ndarray) else value for key, value in state.items()}
-    return given_state(plain, n, f)
+    return given_state(plain, n, further)
 
 
 def _time(model: System, time: float) -> State | float:
@@ -115,7 +115,7 @@ def _time(model: System, time: float) -> State | float:
     if not (math.isfinite(time) and 0.0 <= time <= stop):
         text = f"expected a time of the run, 0 to {stop:g} s (simulation.stop), got {time:g}"
         raise DescriptionError("time", text)
-    return time or State(0.0, *model.start, np.zeros(len(further_states(model.mechanism))))
+    return time or State(0.0, *model.start, np.array(_further(model)))
 
 
 def _equilibrium(model: System) -> np.ndarray:
@@ -123,3 +123,8 @@ def _equilibrium(model: System) -> np.ndarray:
         return analysis.equilibrium(analysis.ReferenceModel(model.mechanism))
     except SolveError as error:
         raise DescriptionError("equilibrium", str(error)) from None
+
+
+def _further(model: System) -> list[float]:
+    """Return the initial values of the states beyond coordinates and rates."""
+    return [*further_states(model).values()]

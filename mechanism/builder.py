@@ -30,9 +30,11 @@ from ..description.types.bounds import EXPONENT, NON_NEGATIVE, POSITIVE, Bounds
 from ..description.types.closures import CLOSURE_TYPES, DEFORMATIONS, Condition
 from ..description.types.joints import JOINT_TYPES, ElementaryMotion
 from ..description.types.origin import Origin
+from ..language import ir
+from ..language.ir import Expr
 from . import elements, rfem, tasks
 from .algebra import Algebra, M, Numbers, V
-from .by_law import LawElement, law_element
+from .by_law import LawElement, law_element, with_initial_values
 from .parts import (
     GROUND,
     AppliedForce,
@@ -86,6 +88,7 @@ class _Builder(Generic[S, V, M]):
         self.first_body: dict[str, int] = {"ground": GROUND}
         self.elements: dict[str, list[rfem.RigidElement[S]]] = {}
         self.beams: dict[str, Beam] = {}
+        self.driven = chain.driven
 
     def mechanism(self) -> Mechanism[S, V, M]:
         gravity = self.algebra.vector("gravity", self.chain.gravity, "m/s2", "gravity vector in the world frame")
@@ -119,14 +122,14 @@ class _Builder(Generic[S, V, M]):
             nonholonomic=tuple(self._knife_edge(edge) for edge in self.chain.nonholonomic),
             forces=tuple(self._force(force) for force in self.chain.forces),
             lines=tuple(
-                elements.line(line, self._of("line", line.name), self._place, self.chain.expression)
+                elements.line(line, self._of("line", line.name), self._place, self._given)
                 for line in self.chain.lines
             ),
             contacts=tuple(
                 elements.contact(contact, self._of("contact", contact.name), self._place)
                 for contact in self.chain.contacts
             ),
-            elements=tuple(self._by_law(key, element) for key, element in self.chain.elements),
+            elements=with_initial_values([self._by_law(key, element) for key, element in self.chain.elements]),
             **self._stabilisation(self.chain.constraints),
             actuated=self._actuated(self.chain.constraints.actuated),
         )
@@ -467,18 +470,28 @@ class _Builder(Generic[S, V, M]):
     def _force(self, force: Force) -> AppliedForce[V]:
         self._begin("applied force", force.name)
         if force.joint is not None:
-            values = None if force.effort is None else (self.chain.expression(force.effort),)
+            values = (self._given(force.name, force.effort),)
             return AppliedForce(force.name, self._joint_coordinate(force.joint), None, True, values)
         assert force.link is not None
         place = self._place(
             force.link, force.point, f"{force.name}_point", f"the point of application of {force.name}"
         )
-        trees = None if force.force is None else tuple(map(self.chain.expression, force.force))
+        given = force.force or (None, None, None)
+        trees = tuple(map(self._given, force.components, given))
         return AppliedForce(force.name, None, place, force.frame == "world", trees)
+
+    def _given(self, name: str, text: str | float | None) -> Expr | None:
+        """Return an expression of the description, or the controller's output that drives an input.
+
+        The result is None for an input of the FMU.
+        """
+        if text is not None:
+            return self.chain.expression(text)
+        return ir.symbol(self.driven[name]) if name in self.driven else None
 
     def _by_law(self, key: str, element: Element) -> LawElement[S]:
         algebra = self._of(element.kind(), element.name)
-        return law_element(key, element, algebra, self._units_of, self.chain.expression)
+        return law_element(key, element, algebra, self._units_of, self.chain.expression, self.driven)
 
     def _units_of(self, joint: str) -> tuple[str, str, str]:
         coordinate = self.coordinates[self._joint_coordinate(joint)]
@@ -486,7 +499,7 @@ class _Builder(Generic[S, V, M]):
 
     def _motion(self, motion: Motion) -> ProgrammedTask[S]:
         k, algebra = self._joint_coordinate(motion.joint), self._of("motion", motion.name)
-        return tasks.motion(motion, self.coordinates, k, self.chain, algebra)
+        return tasks.motion(motion, self.coordinates, k, self._given, algebra)
 
     def _joint_coordinate(self, joint: str) -> int:
         owner, _, key = joint.partition(".")

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Generic
 
 from ..core.arithmetic import S
-from ..description.fields.elements import Command, Element, Quantity
+from ..description.fields.elements import Element, Quantity
 from ..description.types.measures import Measure
+from ..language import ir
 from ..language.ir import Expr
 from ..laws import law
-from ..laws.law import Vector, own_expressions, own_name
+from ..laws.law import LawState, Vector, own_expressions, own_name
 from .algebra import Algebra, M, V
 
 # Function of a joint's name that returns its coordinate's full name, its unit, and the unit of the effort.
@@ -39,6 +40,13 @@ class ElementInput:
 
 
 @dataclass(frozen=True)
+class SampledCommand(ElementInput):
+    """Expression of the description that a sampled element samples, in place of an input."""
+
+    expression: Expr
+
+
+@dataclass(frozen=True)
 class LawElement(Generic[S]):
     """Force element of a table in `description.elements`.
 
@@ -55,17 +63,23 @@ class LawElement(Generic[S]):
     inputs : tuple
         Inputs of the FMU.
     given : tuple
-        Expressions of the description that replace FMU inputs.
+        Expressions of the description in place of inputs.
+    sampled : tuple
+        Those of a sampled element, with their names in the law.
     signals : mapping
-        Published signal of each quantity.
+        Published signal of each quantity and of each state.
     observed : mapping
         Expression of each quantity.
+    states : mapping
+        State variables: initial value and time derivative of each.
     efforts : tuple
         Pairs of the full name of a coordinate and the effort on this coordinate, N or N·m.
     forces : tuple
         Pairs of the name of a point and the force on this point, world axes, N.
     energy : Expr or None
         Stored energy, J.
+    period : scalar or None
+        Sample time, s; None for a continuous element.
     """
 
     key: str
@@ -75,17 +89,25 @@ class LawElement(Generic[S]):
     numbers: Mapping[str, S]
     inputs: tuple[ElementInput, ...]
     given: tuple[Expr, ...]
+    sampled: tuple[SampledCommand, ...]
     signals: Mapping[str, Measure]
     observed: Mapping[str, Expr]
+    states: Mapping[str, LawState]
     efforts: tuple[tuple[str, Expr], ...]
     forces: tuple[tuple[str, Vector], ...]
     energy: Expr | None
+    period: S | None
 
 
 def law_element(
-    key: str, given: Element, algebra: Algebra[S, V, M], coordinate: Coordinate, expression: Callable[..., Expr]
+    key: str,
+    given: Element,
+    algebra: Algebra[S, V, M],
+    coordinate: Coordinate,
+    expression: Callable[..., Expr],
+    driven: Mapping[str, str],
 ) -> LawElement[S]:
-    """Return the force element that a table of the description defines.
+    """Return the force element or controller of an entry in the description.
 
     Parameters
     ----------
@@ -99,33 +121,77 @@ def law_element(
         Function of a joint's name, see `Coordinate`.
     expression : callable
         Parser of the description's expressions.
+    driven : mapping
+        Output of a controller by the name of the input that it drives.
     """
-    units = {}
+    units = dict(given.units)
     if hasattr(given, "joint"):
         _, units["length"], units["effort"] = coordinate(given.joint)
-    said = law(key, given, lambda joint: coordinate(joint)[0], expression)
-    meanings = {part: meaning.of(given.name, units) for part, meaning in given.marked(Quantity).items()}
-    commands = {part: meaning.of(given.name, units) for part, meaning in given.marked(Command).items()}
+    said = law(key, given, lambda joint: coordinate(joint)[0], expression, driven)
+    numbers = {part: meaning for part, meaning in given.marked(Quantity).items() if said.has(part)}
+    meanings = {part: meaning.of(given.name, units) for part, meaning in numbers.items()}
+    commands = {part: meaning.of(given.name, units) for part, meaning in given.commands.items()}
+    values = {
+        own_name(given, part): algebra.scalar(
+            f"{given.name}_{part}", getattr(given, part), meaning.unit, meaning.text, meaning.bounds
+        )
+        for part, meaning in meanings.items()
+    }
     return LawElement(
         key,
         given.kind(),
         given.name,
         meanings,
-        {
-            own_name(given, part): algebra.scalar(
-                f"{given.name}_{part}", getattr(given, part), meaning.unit, meaning.text, meaning.bounds
-            )
-            for part, meaning in meanings.items()
-        },
+        values,
         tuple(
-            ElementInput(f"{given.name}_{part}", own_name(given, part), meaning.unit, meaning.text)
-            for part, meaning in commands.items()
-            if getattr(given, part) is None
+            ElementInput(name, own_name(given, part), commands[part].unit, commands[part].text)
+            for part, name in given.inputs.items()
+            if name not in driven
         ),
         tuple(own_expressions(given, expression)),
-        given.signals(units),
+        tuple(
+            SampledCommand(f"{given.name}_{k}", own_name(given, k), commands[k].unit, commands[k].text, tree)
+            for k, tree in said.sampled.items()
+        ),
+        {quantity: given.published(quantity, units) for quantity in (*said.observed, *said.states)},
         said.observed,
+        said.states,
         tuple(said.efforts),
         tuple(said.forces),
         said.energy,
+        None if given.sample_key is None else values[own_name(given, given.sample_key)],
     )
+
+
+def with_initial_values(elements: Sequence[LawElement[S]]) -> tuple[LawElement[S], ...]:
+    """Return elements whose laws refer to initial values of positions and velocities only.
+
+    Within `start(…)`, a quantity of an element is replaced by its expression, and a state by its
+    initial value.
+    """
+    known = {f"{e.name}.{quantity}": value for e in elements for quantity, value in e.observed.items()}
+    known |= {f"{e.name}.{key}": state.start for e in elements for key, state in e.states.items()}
+    known |= {command.own: command.expression for e in elements for command in e.sampled}
+    return tuple(
+        replace(
+            element,
+            observed={quantity: _settled(value, known) for quantity, value in element.observed.items()},
+            states={key: replace(x, rate=_settled(x.rate, known)) for key, x in element.states.items()},
+        )
+        for element in elements
+    )
+
+
+def _settled(tree: Expr, known: Mapping[str, Expr]) -> Expr:
+    if tree.function == "start":
+        return ir.call("start", _initial(tree.args[0], known))
+    return ir.rebuilt(tree, [_settled(argument, known) for argument in tree.args]) if tree.args else tree
+
+
+def _initial(tree: Expr, known: Mapping[str, Expr]) -> Expr:
+    """Return the value at the initial time, in which `start(x)` is x."""
+    if tree.op == "symbol" and tree.data in known:
+        return _initial(known[tree.data], known)
+    if tree.function == "start":
+        return _initial(tree.args[0], known)
+    return ir.rebuilt(tree, [_initial(argument, known) for argument in tree.args]) if tree.args else tree

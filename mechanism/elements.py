@@ -23,11 +23,12 @@ from ..language.ir import Expr
 from .algebra import Algebra, M, V
 from .parts import CoulombFriction, EndStops, Filter, HuntCrossley, Place, PlaneContact, TwoPointForce
 
-Placed = Callable[..., Place[V]]  # Function with the arguments link, position, name and description text.
+Placed = Callable[..., Place[V]]  # The arguments are link, position, name and description text.
+Given = Callable[[str, str | float | None], Expr | None]  # The arguments are name and expression of an input.
 
 
 def line(
-    given: described_line.Line, algebra: Algebra[S, V, M], place: Placed[V], parsed: Callable[..., Expr]
+    given: described_line.Line, algebra: Algebra[S, V, M], place: Placed[V], parsed: Given
 ) -> TwoPointForce[S, V]:
     """Return a two-point force element.
 
@@ -40,7 +41,8 @@ def line(
     place : callable
         Function that returns the `Place` of a point on a link.
     parsed : callable
-        Parser of expressions. The expressions may contain measured quantities of other elements.
+        Function that returns the parsed expression for an input. Without an expression, the result is the
+        output of the controller that drives the input, or None for an input of the FMU.
     """
     name = given.name
     a, b = (
@@ -53,23 +55,25 @@ def line(
         for key, number, unit in (("stiffness", given.stiffness, "N/m"), ("damping", given.damping, "N.s/m"))
     )
     own = {quantity: f"{name}.{quantity}" for quantity in described_line.OWN_NAMES}
-    force = None if given.force is None else expressions.renamed(parsed(given.force), own)
-    law = (force, given.input, given.tension_only)
+    force = parsed(name, given.force)
+    force = None if force is None else expressions.renamed(force, own)
+    law = (force, given.input and force is None, given.tension_only)
     if not isinstance(given.rest, Followed):
         return TwoPointForce(name, a, b, stiffness, damping, expressions.parse(given.rest), *law)
     return TwoPointForce(
-        name, a, b, stiffness, damping, expressions.parse(0.0), *law, _filter(given.rest, algebra)
+        name, a, b, stiffness, damping, expressions.parse(0.0), *law, _filter(given.rest, algebra, parsed)
     )
 
 
-def _filter(given: Followed, algebra: Algebra[S, V, M]) -> Filter[S]:
+def _filter(given: Followed, algebra: Algebra[S, V, M], parsed: Given) -> Filter[S]:
+    """Return the input filter of a two-point force element's rest length."""
     name, start = given.input, None
     cutoff = algebra.scalar(
         f"{name}_cutoff", given.cutoff, "Hz", f"cutoff frequency of the filter of input {name}", POSITIVE
     )
     if given.start is not None:
         start = algebra.scalar(f"{name}_start", given.start, "m", f"initial value of input {name}", NON_NEGATIVE)
-    return Filter(name, "m", cutoff, None, start)
+    return Filter(name, "m", cutoff, None, start, parsed(name, None))
 
 
 def contact(given: described_contact.Contact, algebra: Algebra[S, V, M], place: Placed[V]) -> PlaneContact[S, V]:

@@ -330,18 +330,18 @@ class BaseSupport(Generic[S, V]):
 class AppliedForce(Generic[V]):
     """Applied effort on a coordinate, or force at a point.
 
-    The values are expressions, or None for values that are FMU inputs.
+    Each value is an expression, or None for an FMU input.
     """
 
     name: str
     coordinate: int | None
     place: Place[V] | None
     in_world: bool
-    values: tuple[Expr, ...] | None
+    values: tuple[Expr | None, ...]
 
     @property
     def symbols(self) -> tuple[str, ...]:
-        """Names of the force components, which are also the names of the FMU inputs."""
+        """Names of the force components, and of the FMU inputs without an expression."""
         if self.coordinate is not None:
             return (self.name,)
         return tuple(f"{self.name}_{axis}" for axis in "xyz")
@@ -361,6 +361,8 @@ class Filter(Generic[S]):
         Index of the driven coordinate; None for the rest length of a two-point force element.
     start : scalar or None
         Initial rest length, m; None for the initial distance of the element's ends.
+    command : Expr or None
+        Output of the controller that drives the input; None for an input of the FMU.
     """
 
     name: str
@@ -368,6 +370,7 @@ class Filter(Generic[S]):
     cutoff: S
     coordinate: int | None
     start: S | None
+    command: Expr | None = None
 
     def signal(self, quantity: str) -> Signal:
         """Return the name and source of one signal of the filter.
@@ -517,11 +520,11 @@ class Mechanism(Generic[S, V, M]):
     @property
     def inputs(self) -> tuple[str, ...]:
         """Names of the FMU inputs."""
-        forces = (symbol for force in self.forces if force.values is None for symbol in force.symbols)
+        forces = (pair for force in self.forces for pair in zip(force.symbols, force.values, strict=True))
         lines = (line.name for line in self.lines if line.given)
         return (
-            *(f.name for f in self.filters),
-            *forces,
+            *(f.name for f in self.filters if f.command is None),
+            *(symbol for symbol, value in forces if value is None),
             *lines,
             *(i.name for e in self.elements for i in e.inputs),
         )

@@ -11,6 +11,7 @@ from ..description.types.bounds import POSITIVE, RAMP
 from ..language import ir
 from ..language.ir import Expr
 from .algebra import Algebra, M, V
+from .elements import Given
 from .parts import Coordinate, Filter, ProgrammedTask
 
 
@@ -21,20 +22,22 @@ def programmed(given: Programmed, chain: Description) -> ProgrammedTask[S]:
 
 
 def motion(
-    given: Motion, coordinates: Sequence[Coordinate[S]], k: int, chain: Description, algebra: Algebra[S, V, M]
+    given: Motion, coordinates: Sequence[Coordinate[S]], k: int, parsed: Given, algebra: Algebra[S, V, M]
 ) -> ProgrammedTask[S]:
     """Return the constraint of a driven joint with coordinate k.
 
-    The constraint function is the coordinate minus its reference position. This position is prescribed,
-    or is the output of an input filter.
+    The constraint is the coordinate minus its prescribed position, or minus the output of an input
+    filter. The argument `parsed` is explained in `elements.line`.
     """
     coordinate, name = coordinates[k], given.name
-    if given.position is None:
+    position = parsed(name, given.position)
+    if given.input:
         assert given.cutoff is not None
         text = f"cutoff frequency of the filter of {name}"
         cutoff = algebra.scalar(f"{name}_cutoff", given.cutoff, "Hz", text, POSITIVE)
-        return ProgrammedTask(name, 0, None, None, Filter(name, coordinate.unit, cutoff, k, None), k)
-    difference = Expr("-", (), (ir.symbol(coordinate.name), chain.expression(given.position)))
+        return ProgrammedTask(name, 0, None, None, Filter(name, coordinate.unit, cutoff, k, None, position), k)
+    assert position is not None
+    difference = Expr("-", (), (ir.symbol(coordinate.name), position))
     return ProgrammedTask(name, 0, difference, None, None, k)
 
 

@@ -92,14 +92,41 @@ class BuildFiles:
 
 @dataclass(frozen=True)
 class SspOptions:
-    """Options of `ssp`."""
+    """Options of `ssp`.
+
+    Parameters
+    ----------
+    out
+        Folder of FMU and archive; default: `Name`, the name of the model, or `Name_CASE` if a case is
+        applied.
+    controller
+        FMU of a controller, whose variables are connected to variables of the plant with equal names.
+    connect
+        Texts `"A=B"` that connect a variable A of the plant with a variable B of the controller.
+    fmi
+        Version of FMI, `2.0` or `3.0`.
+    march
+        Processors to build for: `native` (this one) or `x86-64-v3`; default: all.
+    progress
+        Function that is called with an activity and the completed fraction.
+    """
 
     out: Out = None
     controller: Annotated[
-        Path | None, Option("FMU of a controller, connected to the plant by names of variables")
+        Path | str | None,
+        Option("FMU of a controller, connected to the plant by names of variables", type=Path | None),
     ] = None
+    _: KW_ONLY
+    connect: Annotated[
+        Sequence[str],
+        Option(
+            "A=B, may be repeated: connect variable A of the plant with variable B of the controller",
+            type=list[str],
+        ),
+    ] = ()
     fmi: Fmi = "2.0"
     march: March = ""
+    progress: Progress = silent
 
 
 @dataclass(frozen=True)

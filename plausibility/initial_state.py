@@ -92,8 +92,8 @@ def initial_state(model: System, problem: InitialValueProblem) -> InitialState:
     numbers, start = problem.model, problem.start
     found = analysis.evaluate(problem, 0.0, *start)
     tasks = {row for task in model.chain.tasks for row in task.rows}
-    bristles = np.zeros(len(numbers.friction.coordinates) + numbers.filters.size)
-    natural = analysis.natural_accelerations(problem, (0.0, *start, bristles))
+    further = np.array([*np.zeros(len(numbers.friction.coordinates)), *numbers.internal.start])
+    natural = analysis.natural_accelerations(problem, (0.0, *start, further))
     commanded = analysis.accelerations_by_rows(problem, found, tasks)
     left = found.qdd - commanded  # the equations are linear in accelerations, so these can be subtracted
     is_left = np.abs(left) > _ROUNDING * np.maximum(natural, np.abs(commanded))

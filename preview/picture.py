@@ -58,7 +58,7 @@ def _state(
     The initial pose has the initial rates. In all other poses, the mechanism is at rest.
     """
     start, rates = machine.start
-    lag = np.zeros(model.filters.size)
+    lag = model.internal.start.copy()
     for k, (f, begin) in enumerate(zip(machine.mechanism.filters, model.filters.begins(start), strict=True)):
         lag[2 * k] = inputs.get(f.name, begin) - begin
     is_start = np.array_equal(pose.q, start) and not inputs

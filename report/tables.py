@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from functools import partial
+from typing import Literal, TypeVar
 
 import numpy as np
 
@@ -69,7 +70,7 @@ def lines(mechanism: Mechanism) -> TextTable:
         ("force element", "code", lambda e: e.name),
         ("from", "text", lambda e: _end(e.a)),
         ("to", "text", lambda e: _end(e.b)),
-        ("force, N", "expression", _law),
+        ("force, N", "expression", partial(_law, mechanism)),
         ("pushes", "text", lambda e: "no" if e.tension_only else "yes"),
     ]
     return tabulate(columns, mechanism.chain.lines)
@@ -99,25 +100,33 @@ def elements(mechanism: Mechanism) -> dict[str, TextTable]:
     found: dict[str, list[tuple[Element, Mapping[str, Quantity]]]] = {}
     for key, element in mechanism.chain.elements:
         found.setdefault(key, []).append((element, meanings[key, element.name]))
-    return {key.replace("_", " ").capitalize(): _of_kind(members) for key, members in found.items()}
+    return {key.replace("_", " ").capitalize(): _of_kind(mechanism, members) for key, members in found.items()}
 
 
-def _of_kind(members: Sequence[tuple[Element, Mapping[str, Quantity]]]) -> TextTable:
+def _of_kind(mechanism: Mechanism, members: Sequence[tuple[Element, Mapping[str, Quantity]]]) -> TextTable:
+    """Return a table of force elements of one kind, with one column for each key that an element uses."""
     kind = type(members[0][0])
     numbers = kind.marked(Quantity)
-    headers = (kind.kind(), *(key for key in kind.model_fields if key != "name"))
+    used = {key for e, _ in members for key in kind.model_fields if getattr(e, key) is not None or key in e.inputs}
+    headers = (kind.kind(), *(key for key in kind.model_fields if key in used - {"name"}))
     kinds: tuple[Kind, ...] = ("code", *("number" if key in numbers else "expression" for key in headers[1:]))
     rows = [
-        (element.name, *(_value(getattr(element, key), units.get(key)) for key in headers[1:]))
+        (element.name, *(_value(mechanism, element, key, units.get(key)) for key in headers[1:]))
         for element, units in members
     ]
     return TextTable(headers, kinds, tuple(rows))
 
 
-def _value(value: Any, meaning: Quantity | None) -> str:
+def _value(mechanism: Mechanism, element: Element, key: str, meaning: Quantity | None) -> str:
+    value = getattr(element, key)
     if value is None:
-        return "input of the FMU"
+        return _input(mechanism, element.inputs[key]) if key in element.inputs else NOTHING
     return str(value) if meaning is None else f"{decimal(value_of(value))} {unit_text(meaning.unit)}"
+
+
+def _input(mechanism: Mechanism, name: str) -> str:
+    """Return the source of an input: the output of a controller, or the importer of the FMU."""
+    return mechanism.chain.driven.get(name, "input of the FMU").replace(".", "_")
 
 
 def _smooth(law: ContactLaw | None) -> str:
@@ -128,9 +137,9 @@ def _end(end: LineEnd) -> str:
     return f"{end.link} at {_numbers(end.point)} m"
 
 
-def _law(line: Line) -> str:
+def _law(mechanism: Mechanism, line: Line) -> str:
     if line.input:
-        return "input of the FMU"
+        return _input(mechanism, line.name)
     if line.force is not None:
         return str(line.force)
     stiffness, damping = decimal(value_of(line.stiffness)), decimal(value_of(line.damping))
@@ -227,7 +236,7 @@ def forces(mechanism: Mechanism) -> TextTable:
     columns: list[tuple[str, Kind, Callable[[Force], str]]] = [
         ("force", "code", lambda f: f.name),
         ("acts on", "code", lambda f: str(f.joint or f.link)),
-        ("value, N or N·m", "expression", _force_value),
+        ("value, N or N·m", "expression", partial(_force_value, mechanism)),
     ]
     return tabulate(columns, mechanism.chain.forces)
 
@@ -318,9 +327,9 @@ def _listed(given: AnyNumber | tuple[AnyNumber, ...]) -> str:
     return ", ".join(decimal(value_of(x)) for x in (given if isinstance(given, tuple) else (given,)))
 
 
-def _force_value(force: Force) -> str:
+def _force_value(mechanism: Mechanism, force: Force) -> str:
     if force.input:
-        return "input of the FMU"
+        return ", ".join(dict.fromkeys(_input(mechanism, name) for name in force.components))
     if force.force is None:
         return str(force.effort)
     return f"{', '.join(str(value) for value in force.force)} ({force.frame} frame)"

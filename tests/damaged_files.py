@@ -109,7 +109,7 @@ def _description(folder: Path, dice: random.Random, fmu: Path) -> None:
 def _state(folder: Path, dice: random.Random, fmu: Path) -> None:
     path = folder / "state.json"
     path.write_bytes(damaged(_STATE, dice))
-    read_state(path, 3, 1)
+    read_state(path, 3, [0.0])
 
 
 def _inputs(folder: Path, dice: random.Random, fmu: Path) -> None:

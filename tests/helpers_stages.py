@@ -166,6 +166,7 @@ def state_vector(model: System, q: Array, qd: Array, z: Sequence[float] = ()) ->
     with_friction = [c.symbol for c in model.mechanism.coordinates if c.friction is not None]
     values = dict(zip(symbols, q, strict=True)) | {f"{s}_dot": v for s, v in zip(symbols, qd, strict=True)}
     further = [f"{s}_z" for s in with_friction]
-    further += [f"{f.name}_{part}" for f in model.mechanism.filters for part in ("offset", "offset_rate")]
-    values |= dict(zip(further, z if len(z) else np.zeros(len(further)), strict=True))
+    internal = model.problem.model.internal
+    begin = [*np.zeros(len(further)), *internal.start]
+    values |= dict(zip([*further, *internal.names], z if len(z) else begin, strict=True))
     return np.array([values[state.name] for state in model.program.states])

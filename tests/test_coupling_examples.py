@@ -71,7 +71,9 @@ def test_quarter_car_in_parts(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.campaign
 def test_slewing_crane_with_an_electric_drive(once: Once, tmp_path: Path) -> None:
-    """The voltage is the controller's law at each sample time and held in between; all units are known."""
+    """The voltage is the controller's law at each sample time and held in between; all units are known. The
+    motion is that of one model with the drive and the sampled controller in its description.
+    """
     pytest.importorskip("pythonfmu")
     drive, regulator = (_built(name, tmp_path) for name in ("electric_drive", "sampled_controller"))
     path = tmp_path / "SlewingDrive.ssp"
@@ -84,6 +86,12 @@ def test_slewing_crane_with_an_electric_drive(once: Once, tmp_path: Path) -> Non
         at, after = 100 * sample, slice(100 * sample + 2, 100 * sample + 99)
         expected = law(run.time[at], run["crane.column_angle"][at], run["crane.column_angle_dot"][at])
         assert run["controller.voltage"][after] == pytest.approx(expected, rel=1e-6)
+    whole = gp.load(SLEWING / "slewing.toml", "whole", simulation={"stop": 0.2, "output_step": 0.002})
+    one = whole.simulate(solver="fmu")
+    between = np.arange(len(one.time)) % 10 != 0  # at a sample, the coupled system shows the voltage before it
+    for part, name in (("controller.voltage", "voltage_output"), ("crane.column_angle", "column_angle")):
+        expected = one[name][between]
+        assert run[part][::10][between] == pytest.approx(expected, abs=1e-5 * np.ptp(expected)), name
 
 
 def _built(name: str, folder: Path) -> Path:

@@ -57,6 +57,7 @@ METHODS = {
     "run": "(out=None, *, inputs=None, tolerance=None, rumoca=True, compiler='auto', fmi='2.0', march='',"
     " omc=None, timeout=600.0, live=False, fresh=False, command='', progress) -> RunReport",
     "simulate": "(inputs=None, progress, fresh=False, *, solver='reference', stop=None) -> Run",
+    "ssp": "(out=None, controller=None, *, connect=(), fmi='2.0', march='', progress) -> Path",
     "statics": "() -> dict[str, float]",
 }
 

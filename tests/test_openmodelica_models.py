@@ -215,6 +215,19 @@ def test_motors(omc: Omc, tmp_path: Path) -> None:
     _agrees(assemble_system(from_data(data)), omc, tmp_path)
 
 
+def test_controllers(omc: Omc, tmp_path: Path) -> None:
+    """Samples of two controllers coincide, with each other, a time event and communication points."""
+    rotor = link("rotor", "revolute", Z, position=0.3) | body(1.0, inertia=[2.0] * 3)
+    turn = {"name": "turn", "type": "pid", "measured": "rotor.angle", "setpoint": "ramp_output", "sample": 0.05}
+    turn |= {"drives": "torque", "gain": 20.0, "integral_time": 1.5, "derivative_time": 0.3, "lower": -5.0}
+    ramp = {"name": "ramp", "type": "rate_limit", "signal": "calm_output", "rate": 1.5, "sample": 0.1}
+    calm = {"name": "calm", "type": "filter", "signal": "1 if t > 0.2 else 0", "time_constant": 0.03}
+    force = {"name": "torque", "joint": "rotor", "input": True}
+    simulation = {"stop": 1.0, "output_step": 0.02, "start": "description"}
+    data = machine(rotor, name="Turning", forces=[force], controllers=[turn, ramp, calm], simulation=simulation)
+    _agrees(assemble_system(from_data(data)), omc, tmp_path)
+
+
 def _agrees(model: System, omc: Omc, folder: Path) -> None:
     report = verify(model, RunOptions(rumoca=False), folder, Compilers((OpenModelica(omc),)))
     assert report.ok, [*report.findings, *report.notes]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
 from pathlib import Path
 from typing import Any
 
 import fmpy
+import numpy as np
 import pytest
 from awkward_machines.judge import toml
 from fmpy.ssp import ssd as ssp_reader
@@ -15,7 +17,7 @@ from helpers_backends import Compiled, CompileData, Once, driven
 from helpers_cli import Command
 from helpers_masters import controller
 from helpers_masters import plant as slewing_plant
-from helpers_parts import X, link, machine
+from helpers_parts import X, Z, body, link, machine
 from lxml import etree
 
 from gpmelica.core.errors import DescriptionError
@@ -165,6 +167,75 @@ def test_controller_of_other_types_or_units(
     """Refused: connectors of the same name whose values cannot be converted, and units that are two things."""
     with pytest.raises(DescriptionError, match=match):
         write_ssp(plant.fmu, tmp_path, _controller(tmp_path, **words))
+
+
+# ---- Variables with different names -----------------------------------------------------------------------------
+
+
+def test_pairs_of_other_names_are_connected(plant: Compiled, tmp_path: Path) -> None:
+    """One output reaches an input of its own name and another one; a given pair replaces equal names."""
+    given = ["cart_position=level", "wind_x = push"]
+    path = write_ssp(plant.fmu, tmp_path, _controller(tmp_path), given)
+    assert _connections(ssp_reader.read_ssd(str(path)).system) == {
+        ("Plant", "cart_position", "Controller", "cart_position"),
+        ("Plant", "cart_position", "Controller", "level"),
+        ("Controller", "push", "Plant", "wind_x"),
+        ("Controller", "push", "Plant", "push"),
+        *((None, name, "Plant", name) for name in ("wind_y", "wind_z")),
+    }
+
+
+def test_a_given_pair_replaces_equal_names(plant: Compiled, tmp_path: Path) -> None:
+    """The controller's input `cart_position` follows a point of the plant, and not the cart as well."""
+    path = write_ssp(plant.fmu, tmp_path, _controller(tmp_path), ["E_z=cart_position"])
+    starts = {c[1] for c in _connections(ssp_reader.read_ssd(str(path)).system) if c[3] == "cart_position"}
+    assert starts == {"E_z"}
+
+
+@pytest.mark.parametrize(
+    ("given", "match"),
+    [
+        ("cart_positon=level", "no variable of the plant 'cart_positon'; did you mean 'cart_position'?"),
+        ("cart_position=levle", "no variable of the controller 'levle'; did you mean 'level'?"),
+        ("push=level", "push=level: expected an input and an output, got two inputs"),
+        ("cart_position=push", "expected an input and an output, got two outputs"),
+        ("level", "expected A=B with a variable A of the plant and a variable B of the controller"),
+        ("rod_angle=level", "level: expected a unit that converts to the plant's, rad, got m"),
+        ("cart_position_dot=level", "level: expected a unit that converts to the plant's, m/s, got m"),
+    ],
+)
+def test_pairs_that_cannot_be_connected(plant: Compiled, tmp_path: Path, given: str, match: str) -> None:
+    """Unknown names with similar ones, two inputs or outputs, and units that do not fit are refused."""
+    with pytest.raises(DescriptionError, match=re.escape(match)):
+        write_ssp(plant.fmu, tmp_path, _controller(tmp_path), [given])
+
+
+def test_pairs_need_a_controller_and_free_inputs(plant: Compiled, tmp_path: Path) -> None:
+    """An input has one source, and without a controller there is nothing to connect."""
+    twice = ["cart_position=level", "cart_position=level"]
+    with pytest.raises(DescriptionError, match="the input level of the controller is connected already"):
+        write_ssp(plant.fmu, tmp_path, _controller(tmp_path), twice)
+    with pytest.raises(DescriptionError, match="connect: expected a controller"):
+        write_ssp(plant.fmu, tmp_path, None, twice[:1])
+
+
+@pytest.mark.slow
+def test_names_do_not_change_the_motion(compile_data: CompileData, gpmelica: Command, tmp_path: Path) -> None:
+    """A plant connected by --connect moves in FMPy like the same plant with the controller's names."""
+    regulator, found = controller("2.0", tmp_path), []
+    pairs = ("angle=column_angle", "angle_dot=column_angle_dot")
+    for tower, torque in (("column", "slewing"), ("tower", "torque")):
+        description, out = tmp_path / f"{tower}.toml", tmp_path / tower
+        rotor = link(tower, "revolute", Z) | body(800.0, [0.0, 0.0, 0.8], [900.0, 900.0, 900.0])
+        force = {"name": torque, "joint": tower, "input": True}
+        description.write_text(toml(machine(rotor, name="Rotor", forces=[force])))
+        connect = [f"--connect={pair}" for pair in (f"{torque}=slewing", *(f"{tower}_{pair}" for pair in pairs))]
+        words = ("ssp", description, "--controller", regulator, "--out", out, "--json")
+        answer = gpmelica(*words, *(connect if tower == "tower" else ()))
+        run = simulate_ssp(answer.json["files"][1], stop_time=0.5, step_size=0.01)
+        found.append([run[f"Plant.{tower}_angle"], run["Controller.slewing"]])
+    assert np.ptp(found[0][0]) > 1e-3
+    assert np.array_equal(*found)
 
 
 @pytest.mark.slow

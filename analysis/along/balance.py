@@ -66,9 +66,8 @@ def energy(
         Time, s.
     q, qd : array_like, shape (n,)
         Coordinates, rad or m, and rates, rad/s or m/s.
-    z : array_like, shape (f + 2k,), optional
-        The f friction states (bristle deflections, rad or m), then offset and rate of each of the k
-        input filters; default 0.
+    z : array_like, shape (f + s,), optional
+        Friction states, then internal states of filters and controllers; by default their initial values.
 
     Raises
     ------
@@ -173,7 +172,7 @@ def friction_powers(problem: InitialValueProblem, run: Trajectory) -> dict[str, 
 
 def _states(model: ReferenceModel, run: Trajectory, taken: NDArray[np.int_]) -> list[KinematicState]:
     q, qd = (run.columns(signal_names(model.mechanism.coordinates, x))[taken] for x in ("position", "velocity"))
-    lags = model.filters.lags(run)[taken]
+    lags = model.internal.lags(run)[taken]
     return [
         model.state(float(t), at, rate, lag=lag)
         for t, at, rate, lag in zip(run.time[taken], q, qd, lags, strict=True)

@@ -79,7 +79,7 @@ def natural_accelerations(problem: InitialValueProblem, at: tuple[float, Array, 
     problem : InitialValueProblem
         Equations of the mechanism.
     at : tuple
-        Time, s; q and q̇, shape (n,) each; states of f friction and k input filters, shape (f + 2k,).
+        Time, s; q and q̇, shape (n,) each; friction and internal states, shape (f + s,).
     """
     mechanism, model, (t, q, qd, z) = problem.mechanism, problem.model, at
     bristles, lag = model.further(z)
@@ -146,7 +146,7 @@ class _Samples:
         self._q, self._qd = (run.columns(signal_names(all_of, level)) for level in ("position", "velocity"))
         self._z = run.columns(signal_names([all_of[k] for k in rubbing], "bristle"))
         self._states: list[KinematicState] = []
-        self._lags = self._model.filters.lags(run)
+        self._lags = self._model.internal.lags(run)
         picked = np.unique(np.linspace(0, len(run.time) - 1, _SAMPLES).round().astype(int))
         forces, inertia, places = zip(*map(self._sample, picked.tolist()), strict=True)
         force, self.inertia = np.max(forces, axis=0), np.min(inertia, axis=0)
@@ -235,27 +235,32 @@ class _Samples:
         for element in self._mechanism.elements:
             for quantity, measure in element.signals.items():
                 name, read = measure.signal.name, self._model.reader.reading
-                if name not in sizes:
-                    size = self._change(name, read(name, element.observed[quantity]), sizes)
-                    yield Magnitude(name, measure.unit, element.name, size)
+                if name in sizes:
+                    continue
+                if quantity in element.states:
+                    rate = self._change(read(name, element.states[quantity].rate), sizes)
+                    size = max(self._range(name), self.time * rate)
+                else:
+                    size = max(self._range(name), self._change(read(name, element.observed[quantity]), sizes))
+                yield Magnitude(name, measure.unit, element.name, size)
         for name, reading in self._model.outputs.items():
             unit = self._mechanism.chain.outputs.expressions[name].unit
-            yield Magnitude(name, unit or f"unit of {name}", name, self._change(name, reading, sizes))
+            size = max(self._range(name), self._change(reading, sizes))
+            yield Magnitude(name, unit or f"unit of {name}", name, size)
 
-    def _change(self, signal: str, reading: CompiledExpression, sizes: Mapping[str, float]) -> float:
-        """Return the reference magnitude of an expression, in the unit of the expression.
+    def _range(self, signal: str) -> float:
+        return float(np.ptp(self._run.signals[signal]))
 
-        The magnitude is the largest of three values:
+    def _change(self, reading: CompiledExpression, sizes: Mapping[str, float]) -> float:
+        """Return the estimated change of an expression, in the unit of the expression.
 
-        - the range of the expression during the run,
-        - the sum, over all variables, of |∂expression/∂variable| times the variable's reference magnitude,
-        - 10⁻⁸ times the sum of the absolute values of all terms in the expression.
+        The estimate is the larger of two values: the change by the expression's variables, and 10⁻⁸
+        times the sum of the magnitudes of all terms.
         """
         at = [reading.sizes(state) for state in self._states]
         slopes = np.max([gradient for _, gradient in at], axis=0)
         moved = [0.0, *(self._size_of(used, sizes) for used in reading.names[1:])]
-        value = float(np.ptp(self._run.signals[signal]))
-        return max(value, float(slopes @ moved), _CANCELLED * max(terms for terms, _ in at))
+        return max(float(slopes @ moved), _CANCELLED * max(terms for terms, _ in at))
 
     def _size_of(self, name: str, sizes: Mapping[str, float]) -> float:
         """Return the reference magnitude of a variable in an expression.

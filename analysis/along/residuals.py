@@ -60,7 +60,7 @@ def residuals(problem: InitialValueProblem, run: Trajectory) -> Residuals:
     mechanism, model = problem.mechanism, problem.model
     levels = ("position", "velocity", "acceleration")
     q, qd, qdd = (run.columns(signal_names(mechanism.coordinates, level)) for level in levels)
-    shape, lags = (len(run.time), len(model.constraints.names)), model.filters.lags(run)
+    shape, lags = (len(run.time), len(model.constraints.names)), model.internal.lags(run)
     position, velocity, acceleration = np.zeros(shape), np.zeros(shape), np.zeros(shape)
     for k, t in enumerate(run.time.tolist() if shape[1] else ()):
         rows = model.constraints(model.state(t, q[k], qd[k], lag=lags[k]))
@@ -87,7 +87,7 @@ def singular_times(problem: InitialValueProblem, run: Trajectory, dependent: Seq
     mechanism, model, rows = problem.mechanism, problem.model, list(problem.rows.independent)
     partition = CoordinatePartition(mechanism, dependent_indices(mechanism, dependent, len(rows)), ())
     q, qd = (run.columns(signal_names(mechanism.coordinates, level)) for level in ("position", "velocity"))
-    lags = model.filters.lags(run)
+    lags = model.internal.lags(run)
     states = (model.state(t, q[k], qd[k], lag=lags[k]) for k, t in enumerate(run.time.tolist()))
     sides = np.sign([partition.determinant(model.constraints(state).C[rows]) for state in states])
     return [float(t) for t in run.time[1:][sides[1:] * sides[:-1] < 0]]

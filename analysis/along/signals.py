@@ -67,7 +67,8 @@ def signals(
         samples.append(_Sample(moment.state, moment.z, found, float(form.determinant(found.C))))
     found_signals = _coordinates(model, samples) | _points(model, samples) | _loads(model, samples, loads)
     found_signals |= _force_elements(model, samples) | _requested(model, samples)
-    found_signals |= model.filters.signals([sample.state for sample in samples])
+    states = [sample.state for sample in samples]
+    found_signals |= model.filters.signals(states) | model.internal.signals(states)
     extra: dict[str, float] = {}
     if model.constraints.names:
         found_signals |= _constraints(model.mechanism, samples) | _forces(model, samples, multipliers)

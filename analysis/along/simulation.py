@@ -177,6 +177,7 @@ class _Run:
         self._segments = [Segment(0.0)] * len(times)
         self._values = np.empty((len(times), motion.size))
         self._done = 0
+        self._has_samples = bool(motion.model.forces.sample_times(end))
         self._progress, self._reported = progress, 0.0
 
     def march(self, integrator: Integrator, y: Array) -> None:
@@ -188,12 +189,26 @@ class _Run:
         segment = None
         for begin, end in zip(self._bounds[:-1].tolist(), self._bounds[1:].tolist(), strict=True):
             t = begin
+            segment, y = self._sampled(t, y, segment)
             while t < end:
                 segment = self.events.segment(t, y, begin, segment)
                 self._enter(segment, t)
                 t, y = self._integrated(integrator, segment, (t, end), y)
+        segment, y = self._sampled(t, y, segment)
         self._values[self._done :] = y
         self._enter(self.events.segment(t, y, self._last_stop, segment), t)
+
+    def _sampled(self, t: float, y: Array, segment: Segment | None) -> tuple[Segment | None, Array]:
+        """Take the samples of controllers at time t, s, and return the segment and the state after them.
+
+        The output at this time shows the values after the samples.
+        """
+        if not self._has_samples:
+            return segment, y
+        segment = self.events.segment(t, y, t, segment)
+        y = self.motion.sampled(t, y, segment)
+        self._values[self._first_from(t) : self._done] = y
+        return segment, y
 
     def _integrated(
         self, integrator: Integrator, segment: Segment, span: tuple[float, float], y: Array
@@ -272,8 +287,12 @@ class _Run:
         If an output time and an event coincide within rounding, the output time belongs to the segment
         after the event. The initial time belongs to the first segment.
         """
-        first = max(int(np.searchsorted(self.times, t - _SAME_INSTANT * float(self.times[-1]))), t > 0.0)
+        first = max(self._first_from(t), t > 0.0)
         self._segments[first:] = [segment] * (len(self.times) - first)
+
+    def _first_from(self, t: float) -> int:
+        """Return the index of the first output time that is not before time t, s."""
+        return int(np.searchsorted(self.times, t - _SAME_INSTANT * float(self.times[-1])))
 
     def moments(self) -> list[Moment]:
         return [

@@ -36,9 +36,9 @@ def evaluate(
         Time, s.
     q, qd : array_like, shape (n,)
         Coordinates, rad or m, and rates, rad/s or m/s.
-    z : array_like, shape (f + 2k,), optional
-        The f friction states (bristle deflections, rad or m) in the order of the coordinates, then
-        offset and rate of each of the k input filters; default 0.
+    z : array_like, shape (f + s,), optional
+        Friction states, rad or m, in the order of their coordinates, then internal states of filters and
+        controllers; by default their initial values.
 
     Raises
     ------
@@ -96,8 +96,8 @@ def joint_loads(
         Time, s.
     q, qd : array_like, shape (n,)
         Coordinates, rad or m, and rates, rad/s or m/s.
-    z : array_like, shape (f + 2k,), optional
-        Friction and filter states; see `evaluate`.
+    z : array_like, shape (f + s,), optional
+        Friction and internal states; see `evaluate`.
     links : sequence of str, optional
         Names of the links; default all.
 
@@ -138,8 +138,8 @@ def closure_wrenches(
         Time, s.
     q, qd : array_like, shape (n,)
         Coordinates, rad or m, and rates, rad/s or m/s.
-    z : array_like, shape (f + 2k,), optional
-        Friction and filter states; see `evaluate`.
+    z : array_like, shape (f + s,), optional
+        Friction and internal states; see `evaluate`.
     """
     point = _Point(problem, t, (q, qd), z)
     return point.model.closure_wrenches(point.state, point.found)

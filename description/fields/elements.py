@@ -75,11 +75,13 @@ def number(unit: str, text: str, bounds: Bounds = ANY) -> Any:
 class Element(Part):
     """Base class of the tables of force elements that the package `laws` defines.
 
-    The force law computes the quantities in `measures`. Each quantity is an output `<name>_<quantity>`
-    of the FMU, and expressions may use this name.
+    The law of an element publishes the quantities in `measures`. Each is an output `<name>_<quantity>` of the
+    FMU, and a name in expressions. The law may also have states and further outputs, whose meanings are in
+    `details`. They are outputs of the FMU, but no names in expressions.
     """
 
     measures: ClassVar[Mapping[str, Quantity]] = {}
+    details: ClassVar[Mapping[str, Quantity]] = {}
 
     name: PartName
     """Name of the element, which the names of its parameters, inputs and outputs begin with."""
@@ -103,13 +105,48 @@ class Element(Part):
         """
         return {f"{name}_{quantity}": f"{name}.{quantity}" for quantity in cls.measures}
 
-    def signals(self, units: Mapping[str, str]) -> dict[str, Measure]:
-        """Return the published quantities of this element by name.
+    @property
+    def commands(self) -> dict[str, Command]:
+        """Keys with commands that this element uses: an expression each, or an input of the FMU."""
+        return self.marked(Command)
+
+    @property
+    def inputs(self) -> dict[str, str]:
+        """Names of the inputs by the keys of the commands that have no expression."""
+        return {key: f"{self.name}_{key}" for key in self.commands if getattr(self, key) is None}
+
+    @property
+    def direct_commands(self) -> tuple[str, ...]:
+        """Keys of the commands on which the published quantities depend without delay."""
+        return tuple(self.commands)
+
+    @property
+    def initial_commands(self) -> tuple[str, ...]:
+        """Keys of the commands whose initial values the law uses."""
+        return ()
+
+    @property
+    def drives_input(self) -> str | None:
+        """Name of the input that the quantity `output` of this element replaces, or None."""
+        return None
+
+    @property
+    def sample_key(self) -> str | None:
+        """Key of the sample time, s, if the element is sampled, else None."""
+        return None
+
+    @property
+    def units(self) -> dict[str, str]:
+        """Units for the placeholders in meanings, apart from those of a joint."""
+        return {}
+
+    def published(self, quantity: str, units: Mapping[str, str]) -> Measure:
+        """Return a published quantity or state of this element.
 
         The argument `units` contains the units of the joint's coordinate and effort; see `Quantity.of`.
         """
-        meanings = {quantity: meaning.of(self.name, units) for quantity, meaning in self.measures.items()}
-        return {quantity: measured_by_law(self.name, quantity, m.unit, m.text) for quantity, m in meanings.items()}
+        meaning = {**self.measures, **self.details}[quantity].of(self.name, units)
+        return measured_by_law(self.name, quantity, meaning.unit, meaning.text)
 
 
 __all__ = ["Command", "Element", "Expression", "JointName", "PointName", "Quantity", "Reference", "number"]

@@ -18,7 +18,7 @@ from ..types.measures import spelled
 from .base import Base
 from .closure import Closure
 from .contact import Contact
-from .line import Line
+from .line import Followed, Line
 from .link import Link
 from .parameter import NumberOrTable, values
 from .settings import Case, Constraints, Outputs, Simulation, Statics
@@ -131,6 +131,25 @@ class Description(_WithElements):
         for _, element in self.elements:
             found |= element.spelled(element.name)
         return found
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Names of all inputs, including those that controllers drive."""
+        return (
+            *(motion.name for motion in self.motions if motion.input),
+            *(name for force in self.forces if force.input for name in force.components),
+            *(line.name for line in self.lines if line.input),
+            *(line.rest.input for line in self.lines if isinstance(line.rest, Followed)),
+            *(name for _, element in self.elements for name in element.inputs.values()),
+        )
+
+    @property
+    def driven(self) -> dict[str, str]:
+        """Output of a controller in equations, such as `slew.output`, by the name of the input that it
+        drives.
+        """
+        found = ((element.drives_input, element.name) for _, element in self.elements)
+        return {driven: f"{name}.output" for driven, name in found if driven is not None}
 
     def expression(self, text: str | float) -> Expr:
         """Return the parsed expression.

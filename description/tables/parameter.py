@@ -8,14 +8,8 @@ from pydantic import AfterValidator, model_validator
 
 from ..fields.numbers import Plain
 from ..fields.types import KeyProblem, OrTable, Part, Text
-from ..types import units
 from ..types.bounds import LARGEST, Bounds
-
-
-def known_unit(name: str) -> str:
-    """Return a unit unchanged, or raise ValueError if the unit is unknown."""
-    units.exponents(name)
-    return name
+from ..types.units import known_unit
 
 
 class Parameter(Part):

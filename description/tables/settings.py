@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field, model_validator
 from ..fields.names import CaseName, Name
 from ..fields.numbers import PlainNonNegative, PlainPositive
 from ..fields.types import AllOrNames, AutoOrNames, KeyProblem, OrTable, Part, RedundantRows, Text
-from .parameter import known_unit
+from ..types.units import known_unit
 
 MOST_POINTS = 50_000  # maximum number of output points, because all states of all runs are kept in memory
 _SHORTEST = 1e-7  # smallest interval of output points, s; FMPy ignores intervals that look like rounding errors

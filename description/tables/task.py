@@ -257,3 +257,8 @@ class Force(Part):
         if self.input == (getattr(self, key) is not None):
             raise ValueError(f"give either {key} or input = true")
         return self
+
+    @property
+    def components(self) -> tuple[str, ...]:
+        """Names of the components, which are also the names of the inputs."""
+        return (self.name,) if self.joint is not None else tuple(f"{self.name}_{axis}" for axis in "xyz")

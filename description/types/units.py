@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 BASE = ("kg", "m", "s", "A", "rad")
 DERIVED = {
@@ -10,6 +11,7 @@ DERIVED = {
     "Pa": {"kg": 1, "m": -1, "s": -2},
     "J": {"kg": 1, "m": 2, "s": -2},
     "W": {"kg": 1, "m": 2, "s": -3},
+    "V": {"kg": 1, "m": 2, "s": -3, "A": -1},
     "Hz": {"s": -1},
 }
 
@@ -37,3 +39,27 @@ def _factor(name: str, factor: str) -> dict[str, int]:
             f"expected a unit such as 'kg', 'N.m/rad' or '1/s', made of {', '.join(known)} and 1, got {name!r}"
         )
     return {base: exponent * int(match[2] or 1) for base, exponent in known[match[1]].items()}
+
+
+def known_unit(name: str) -> str:
+    """Return a unit unchanged, or raise ValueError if the unit is unknown."""
+    exponents(name)
+    return name
+
+
+def quotient(name: str, other: str) -> str:
+    """Return the unit of a quotient, such as `N.m.s/rad` for `N.m` and `rad/s`."""
+    powers: dict[str, int] = {}
+    for unit, sign in ((name, 1), (other, -1)):
+        for products, side in zip(unit.split("/"), (sign, -sign), strict=False):
+            for factor in products.split("."):
+                base = factor.rstrip("-123456789")
+                powers[base] = powers.get(base, 0) + side * int(factor[len(base) :] or 1)
+    above, below = (_product(powers, sign) for sign in (1, -1))
+    return f"{above or 1}/{below}" if below else above or "1"
+
+
+def _product(powers: Mapping[str, int], sign: int) -> str:
+    """Return the product of all units with positive powers, or with negative ones, without sign."""
+    parts = ((base, sign * power) for base, power in powers.items() if base and sign * power > 0)
+    return ".".join(base if power == 1 else f"{base}{power}" for base, power in parts)

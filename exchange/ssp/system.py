@@ -1,14 +1,15 @@
 """SSP 1.0 archive of a plant and a controller: FMUs, parameter values and connections.
 
-`SystemStructure.ssd` connects variables of plant and controller that have equal names. If no
-controller is given, this file contains the plant alone. A second file, `Controller.ssd`, then adds
-a placeholder with connectors that match the plant. A system has connectors only for inputs that
-remain unconnected, because libcosim and ecos reject all others.
+`SystemStructure.ssd` connects the variables of plant and controller with equal names, and pairs of
+variables with different names on request. Without a
+controller, this file contains the plant alone, and `Controller.ssd` contains an empty component with
+matching connectors for a controller. A system has connectors only for inputs that remain unconnected,
+because libcosim and ecos accept no others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from ...core.files import write_atomically
 from ...core.templates import fill
 from ...core.version import __version__
 from ...core.zip_archive import pack
+from ...language.suggest import unknown
 from ...runs.fmpy_runs.opening import read_fmu
 
 # Type of an SSP connector, by the type of the variable in FMI 2.0 or 3.0.
@@ -117,8 +119,8 @@ class SspSystem:
     connections: tuple[Connection, ...]
 
 
-def write_ssp(plant: Path, out: Path, controller: Path | None = None) -> Path:
-    """Write the SSP archive `Name.ssp` of a plant with model name `Name`, and return the path.
+def write_ssp(plant: Path, out: Path, controller: Path | None = None, connect: Sequence[str] = ()) -> Path:
+    """Write the SSP archive `Name.ssp`, which is named after the plant's model, and return its path.
 
     Array parameters of an FMI 3.0 plant are omitted, because SSP 1.0 has no arrays.
 
@@ -129,8 +131,10 @@ def write_ssp(plant: Path, out: Path, controller: Path | None = None) -> Path:
     out : Path
         Output folder.
     controller : Path, optional
-        FMU of a controller. Inputs have the names of plant outputs, and outputs have the names of plant
-        inputs. Default: a placeholder.
+        FMU whose inputs have the names of plant outputs and whose outputs have the names of plant inputs.
+    connect : sequence of str
+        Texts `A=B`, each with a variable A of the plant and a variable B of the controller that are
+        connected although their names differ.
 
     Raises
     ------
@@ -145,14 +149,21 @@ def write_ssp(plant: Path, out: Path, controller: Path | None = None) -> Path:
         "resources/Plant.fmu": plant.read_bytes(),
         "resources/Plant.ssv": texts.parameters(),
     }
+    if controller is None and connect:
+        raise DescriptionError(
+            "connect", f"expected a controller, whose variables are connected, for {connect[0]!r}"
+        )
     if controller is None:
         slot = SspElement("Controller", "Place for a controller", tuple(map(_opposite, own.connectors)))
         files["SystemStructure.ssd"] = texts.structure(alone(own))
-        files["Controller.ssd"] = texts.structure(closed(own, slot), f"{name}Controller")
+        files["Controller.ssd"] = texts.structure(
+            closed(own, slot, connected_pairs(own, slot)), f"{name}Controller"
+        )
     else:
         regulator = element_of("Controller", read_fmu(controller))
-        _check_fit(own, regulator, controller)
-        files["SystemStructure.ssd"] = texts.structure(closed(own, regulator))
+        pairs = connected_pairs(own, regulator, connect)
+        _check_fit(own, regulator, pairs, controller)
+        files["SystemStructure.ssd"] = texts.structure(closed(own, regulator, pairs))
         files["resources/Controller.fmu"] = controller.read_bytes()
     path = out / f"{name}.ssp"
     write_atomically(path, pack(files))
@@ -169,19 +180,23 @@ def alone(plant: SspElement) -> SspSystem:
     return SspSystem((replace(plant, connectors=outputs),), (), ())
 
 
-def closed(plant: SspElement, controller: SspElement) -> SspSystem:
-    """Return a system of plant and controller, in which connectors with equal names are connected.
+Pairs = Sequence[tuple[str, str]]  # Connected variables: name in the plant, and name in the controller.
 
-    Inputs without a matching output become inputs of the system.
+
+def closed(plant: SspElement, controller: SspElement, pairs: Pairs) -> SspSystem:
+    """Return the system of a plant and a controller with connected variables.
+
+    Inputs that remain unconnected become inputs of the system. The argument `pairs` comes from
+    `connected_pairs`.
     """
-    pairs = ((plant, controller), (controller, plant))
-    connections = [
-        Connection(start.name, end.name, name)
-        for start, end in pairs
-        for name in start.of_kind("output")
-        if name in end.of_kind("input")
-    ]
-    connected = {(c.end, c.name) for c in connections}
+    outputs, connections = plant.of_kind("output"), list[Connection]()
+    for ours, theirs in pairs:
+        if ours in outputs:
+            connections.append(_connection(plant, controller, ours, theirs))
+        else:
+            connections.append(_connection(controller, plant, theirs, ours))
+    connections.sort(key=lambda connection: connection.start != plant.name)
+    connected = {(c.end, c.target or c.name) for c in connections}
     given: dict[str, SspConnector] = {}
     for element in (plant, controller):
         for name, connector in element.of_kind("input").items():
@@ -191,24 +206,80 @@ def closed(plant: SspElement, controller: SspElement) -> SspSystem:
     return SspSystem((plant, controller), tuple(given.values()), tuple(connections))
 
 
-def _check_fit(plant: SspElement, controller: SspElement, path: Path) -> None:
+def _connection(start: SspElement, end: SspElement, name: str, target: str) -> Connection:
+    return Connection(start.name, end.name, name, "" if name == target else target)
+
+
+def connected_pairs(plant: SspElement, controller: SspElement, connect: Sequence[str] = ()) -> Pairs:
+    """Return the connected variables of plant and controller.
+
+    Parameters
+    ----------
+    plant, controller : SspElement
+        Components of the system.
+    connect : sequence of str
+        Texts `A=B` with a variable A of the plant and a variable B of the controller. All other inputs are
+        connected to outputs of equal names.
+
+    Raises
+    ------
+    DescriptionError
+        If a text names an unknown variable, two inputs, two outputs, or a connected input again.
+    """
+    found, taken, problems = list[tuple[str, str]](), set[tuple[str, str]](), list[Problem]()
+    for text in connect:
+        ours, _, theirs = (part.strip() for part in text.partition("="))
+        problem = _pair_problem(ours, theirs, plant, controller)
+        if problem is None:
+            end = _end(ours, theirs, plant)
+            if end in taken:
+                problem = f"the input {end[1]} of the {end[0]} is connected already"
+            taken.add(end)
+            found.append((ours, theirs))
+        if problem is not None:
+            problems.append(Problem(text, problem))
+    if problems:
+        raise DescriptionError("connect", problems)
+    theirs_by_name = {c.name: c.kind for c in controller.connectors}
+    equal = [c.name for c in plant.connectors if {c.kind, theirs_by_name.get(c.name)} == {"input", "output"}]
+    return [*found, *((name, name) for name in equal if _end(name, name, plant) not in taken)]
+
+
+def _end(ours: str, theirs: str, plant: SspElement) -> tuple[str, str]:
+    """Return the component and the name of the input in a connected pair."""
+    return ("plant", ours) if ours in plant.of_kind("input") else ("controller", theirs)
+
+
+def _pair_problem(ours: str, theirs: str, plant: SspElement, controller: SspElement) -> str | None:
+    if not (ours and theirs):
+        return "expected A=B with a variable A of the plant and a variable B of the controller"
+    of_plant, of_controller = ({c.name: c.kind for c in each.connectors} for each in (plant, controller))
+    for name, known, what in ((ours, of_plant, "plant"), (theirs, of_controller, "controller")):
+        if name not in known:
+            return unknown(f"variable of the {what}", name, known)
+    if of_plant[ours] == of_controller[theirs]:
+        return f"expected an input and an output, got two {of_plant[ours]}s"
+    return None
+
+
+def _check_fit(plant: SspElement, controller: SspElement, pairs: Pairs, path: Path) -> None:
     wanted, offered = plant.of_kind("input"), controller.of_kind("output")
-    problems = [*_misfits(plant, controller), *_ambiguous_units(plant, controller)]
-    if not set(wanted) & set(offered):
+    problems = [*_misfits(plant, controller, pairs), *_ambiguous_units(plant, controller)]
+    if not any(ours in wanted for ours, _ in pairs):
         names = [", ".join(side) or "nothing" for side in (wanted, offered)]
         text = f"expected outputs named like the plant's inputs, {names[0]}, got {names[1]}"
-        problems.append(Problem("outputs", text))
+        problems.append(Problem("outputs", f"{text}; rename them, or connect other names by --connect A=B"))
     if problems:
         raise DescriptionError(str(path), problems)
 
 
-def _misfits(plant: SspElement, controller: SspElement) -> Iterator[Problem]:
-    """Yield problems of connected variables with incompatible types or units."""
-    own = {c.name: c for c in plant.connectors}
-    for theirs in controller.connectors:
-        ours = own.get(theirs.name)
-        if ours is None or ours.kind == theirs.kind == "output":
-            continue
+def _misfits(plant: SspElement, controller: SspElement, pairs: Pairs) -> Iterator[Problem]:
+    """Yield problems of connected variables, and of inputs with equal names, that have incompatible types
+    or units.
+    """
+    own, other = ({c.name: c for c in element.connectors} for element in (plant, controller))
+    shared = [(name, name) for name in plant.of_kind("input") if name in controller.of_kind("input")]
+    for ours, theirs in ((own[a], other[b]) for a, b in (*pairs, *shared)):
         if ours.type != theirs.type:
             yield Problem(theirs.name, f"expected an {theirs.kind} of type {ours.type}, got {theirs.type}")
         elif ours.unit and theirs.unit and not ours.unit.fits(theirs.unit):

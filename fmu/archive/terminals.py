@@ -1,6 +1,7 @@
 """Terminals of an FMI 3.0 FMU.
 
-A terminal groups the variables of one applied force that is an input of the FMU.
+If an applied force is an input, a terminal groups the variables of this force. Components that
+controllers drive are no inputs.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ def terminals(mechanism: Mechanism) -> dict[str, str]:
     force has the members effort, position and velocity. The terminal of a force at a point has the
     members x, y and z.
     """
-    found = {force.name: _members(mechanism, force) for force in mechanism.forces if force.values is None}
+    found = {force.name: _members(mechanism, force) for force in mechanism.forces if None in force.values}
     if not found:
         return {}
     return {PATH: fill("fmu/archive/terminals.xml.jinja", {"terminals": found})}
@@ -28,7 +29,8 @@ def terminals(mechanism: Mechanism) -> dict[str, str]:
 def _members(mechanism: Mechanism, force: AppliedForce) -> dict[str, str]:
     """Return the variable name of each member of a force's terminal, by member name."""
     if force.coordinate is None:
-        return dict(zip("xyz", force.symbols, strict=True))
+        components = zip("xyz", force.symbols, force.values, strict=True)
+        return {axis: symbol for axis, symbol, value in components if value is None}
     coordinate = mechanism.coordinates[force.coordinate]
     motion = {level: coordinate.signal(level).name for level in ("position", "velocity")}
     return {"effort": force.symbols[0], **motion}

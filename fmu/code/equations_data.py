@@ -124,6 +124,7 @@ def data(contents: CodeContents) -> str:
         "relations": [_string(relation.description) for relation in program.relations],
         "checks": {"start_checks": _checks(program.start_checks), "checks": _checks(program.checks)},
         "lines": [_string(length.line) for length in program.lengths],
+        "held_ends": _integers(accumulate(len(sampling.held) for sampling in program.samplings)),
         "pointers": tables,
         "numbers": {name: numbers for name, numbers in starts.items() if numbers},
         "equations": {
@@ -131,6 +132,9 @@ def data(contents: CodeContents) -> str:
             "token": _string(contents.token),
             **{f"n_{name}": staged.blocks[name].size for name in _COUNTED},
             "n_relations": staged.blocks["indicators"].size,
+            "n_held": staged.blocks["samples"].size,
+            "n_samplers": staged.blocks["periods"].size,
+            "held_ends": "held_ends" if program.samplings else "0",
             "n_positions": _positions(program),
             "workspace_size": staged.size,
             "blocks": blocks,

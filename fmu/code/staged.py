@@ -13,7 +13,8 @@ from ...description.types.start_search import SearchStage
 from ...generator.program.tree import TreeMotion
 
 RUNNING = ("prepare", "start", "dynamics", "outputs")  # Stage groups on which derivatives and outputs depend.
-GROUPS = (*RUNNING, "violations", "project_position", "project_velocity", "start_checks", "checks", "lengths")
+_BESIDE = ("violations", "project_position", "project_velocity", "start_checks", "checks", "lengths", "samples")
+GROUPS = (*RUNNING, *_BESIDE)
 LEVELS = ("position", "velocity")
 INPUT_ORDERS = 3
 

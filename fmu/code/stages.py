@@ -54,6 +54,7 @@ _CHAINS = (
     ("start_checks",),
     ("checks",),
     ("lengths",),
+    ("samples",),
 )
 
 
@@ -137,7 +138,11 @@ class _Cutter:
         self._argument("time", [("time", ())])
         self._argument("states", [(state.variable, ()) for state in program.states])
         self._argument("inputs", [(entry.name, ()) for entry in program.inputs])
-        self.switches = self._argument("switches", [("", (len(program.events) + len(program.relations),))])
+        held = [variable.variable for sampling in program.samplings for variable in sampling.held]
+        switches: list[tuple[str, Shape]] = [("", (len(program.events) + len(program.relations),))]
+        switches += [(name, ()) for name in held]
+        switches += [(f"samples of {sampling.origin}", ()) for sampling in program.samplings]
+        self.switches = self._argument("switches", switches)
         self._argument("parameters", [(entry.name, entry.shape) for entry in program.parameters])
         self._argument("pieces", [(lookup.name, (PIECE,)) for lookup in program.lookups])
         states = [state.variable for state in program.states]
@@ -155,6 +160,9 @@ class _Cutter:
             ("corrections", [(level, 1) for level in LEVELS if program.projections]),
             ("start_checks", [("start_check", len(program.start_checks))]),
             ("checks", [("check", len(program.checks))]),
+            ("periods", [(f"sample time of {sampling.origin}", 1) for sampling in program.samplings]),
+            ("start_held", [(name, 1) for name in held]),
+            ("samples", [(name, 1) for name in held]),
             ("lengths", [(f"length of {length.line}, and its rate", 2) for length in program.lengths]),
             ("calculated", [(item.name, math.prod(item.shape)) for item in program.calculated]),
             ("requirements", [("requirement", len(program.requirements))]),
@@ -207,6 +215,8 @@ class _Cutter:
                 "start_states": [] if program.start else [state.start for state in program.states],
                 "calculated": [ir.symbol(item.name, item.shape) for item in program.calculated],
                 "requirements": [required.value for required in program.requirements],
+                "periods": [sampling.period for sampling in program.samplings],
+                "start_held": [variable.start for sampling in program.samplings for variable in sampling.held],
                 "table_arguments": [x for lookup in program.lookups for x in (lookup.begin, lookup.rate)],
             },
             "start": {
@@ -226,6 +236,8 @@ class _Cutter:
         for name, checks in (("start_checks", program.start_checks), ("checks", program.checks)):
             if checks:
                 results[name] = {name: [check.value for check in checks]}
+        if program.samplings:
+            results["samples"] = {"samples": self._samples()}
         if program.lengths:
             results["lengths"] = {"lengths": self._lengths()}
         return results
@@ -236,6 +248,10 @@ class _Cutter:
 
     def _lengths(self) -> list[Expr]:
         return [expr for length in self.program.lengths for expr in (length.value, length.rate)]
+
+    def _samples(self) -> list[Expr]:
+        """Return the values of all held variables after a sample."""
+        return [value for sampling in self.program.samplings for value in sampling.values]
 
     def _groups(self) -> dict[str, list[Item]]:
         program = self.program
@@ -256,6 +272,7 @@ class _Cutter:
         groups["start_checks"] = self._definitions(check.value for check in program.start_checks)
         groups["checks"] = self._definitions(check.value for check in program.checks)
         groups["lengths"] = self._definitions(self._lengths())
+        groups["samples"] = self._definitions(self._samples())
         for level, projection in program.projections.items():
             solve = projection.solve
             groups[f"project_{level}"] = [*self._definitions([solve.matrix, solve.right]), solve]

@@ -25,7 +25,7 @@ from typing import TypeAlias
 import casadi as ca
 
 from ...description.types.start_search import ASSEMBLY, EQUILIBRIUM, VELOCITIES, SearchStage
-from ...generator.program.program import EquationSystem, Start
+from ...generator.program.program import EquationSystem, HeldVariable, Start, StateVariable
 from ...language.ir import Expr
 from .casadi_eval import SX, Evaluator, needed
 from .staged import Block, Label, Phase, Stage, Staged, StagedSystem
@@ -249,8 +249,10 @@ class Finder:
         """
         here = dict(self.known) | {"time": ca.SX(0)}
         here |= {entry.name: ca.SX(0) for entry in self._program.inputs}
-        for state in self._program.states:
-            here |= {state.variable: ca.SX(0), state.name: ca.SX(0)}
+        held = [variable for sampling in self._program.samplings for variable in sampling.held]
+        variables: list[StateVariable | HeldVariable] = [*self._program.states, *held]
+        for variable, value in zip(variables, self._values(here, [x.start for x in variables]), strict=True):
+            here |= {variable.variable: value, variable.name: value}
         for symbol, x, v in zip(self._start.coordinates, q, qd, strict=True):
             here |= {symbol: x, f"{symbol}_dot": v}
         started = [value.expr for value in self._program.start_values]

@@ -84,7 +84,7 @@ def open_equations(chain: Description) -> OpenEquations:
     lower = Lowering(program, mechanism.constants, points, chain.tables)
     bristles = friction.bristles(program, mechanism)
     commands = filters.derive(program, mechanism, lower)
-    Q, wrenches, measured, stored = forces.derive(program, bodies, points, lower, commands)
+    Q, wrenches, acting = forces.derive(program, bodies, points, lower, commands)
     rows = constraints.derive(program, mechanism, bodies, points, lower, commands)
     return OpenEquations(
         program,
@@ -98,8 +98,9 @@ def open_equations(chain: Description) -> OpenEquations:
         tuple(bristles),
         tuple(commands),
         wrenches,
-        tuple(measured),
-        tuple(stored),
+        tuple(acting.outputs),
+        tuple(acting.states),
+        tuple(acting.stored),
     )
 
 
@@ -131,6 +132,8 @@ def close(equations: OpenEquations, initial: InitialValues, partition: Partition
     outputs.states(program, mechanism, initial.start, initial.extent, solution.qdd)
     friction.states(program, mechanism, equations.bristles)
     filters.states(program, equations.commands)
+    for state in equations.states:
+        program.integrate(state)
     _add_outputs(equations, solution)
     if rows is not None:
         _add_constraints(equations, rows, active, solution)
@@ -181,11 +184,13 @@ def _describe(
 ) -> None:
     n, bristles = mechanism.n, len(friction.with_friction(mechanism))
     filter_states = 2 * len(mechanism.filters)
-    rates = len(program.states) - n - bristles - filter_states
+    controller_states = sum(len(element.states) for element in mechanism.elements if element.period is None)
+    rates = len(program.states) - n - bristles - filter_states - controller_states
+    further = (("friction", bristles), ("filter", filter_states), ("controller", controller_states))
     count = f"2n = {2 * n}" if rates == n else f"n + {rates} = {n + rates}"
     form = _FORMS[mechanism.formulation] if partition.rows else "no constraints, {states} states"
     program.formulation = form.format(states=count) + "".join(
-        f"; {size} {what} states" for what, size in (("friction", bristles), ("filter", filter_states)) if size
+        f"; {size} {what} state{'s' if size > 1 else ''}" for what, size in further if size
     )
     program.info = {
         "formulation": program.formulation,

@@ -16,7 +16,7 @@ from ...language import ir
 from ...language.ir import Expr, Index
 from ...mechanism.symbolic import SymbolicCoordinate, SymbolicMechanism
 from ..program.items import Traits
-from ..program.program import START_VALUES, STATE, EquationSystem, ModelParameter, Output, StateVariable
+from ..program.program import HELD, START_VALUES, STATE, EquationSystem, ModelParameter, Output, StateVariable
 from ..program.tree import InertiaForces
 from . import requested
 from .bodies.dynamics import Dynamics
@@ -45,8 +45,12 @@ def names(mechanism: SymbolicMechanism) -> set[str]:
     others += [row_force(edge.name) for edge in mechanism.nonholonomic]
     others += [measure.signal for part in mechanism.measured for measure in part.signals.values()]
     others += requested.signals(mechanism)
-    filter_signals = {f.signal(quantity).name for f in mechanism.filters for quantity in ("offset", "offset_rate")}
-    found |= {f"{name}{suffix}" for name in filter_signals for suffix in ("", "_start", STATE)}
+    further = {f.signal(quantity).name for f in mechanism.filters for quantity in ("offset", "offset_rate")}
+    further |= {element.signals[key].signal.name for element in mechanism.elements for key in element.states}
+    found |= {f"{name}{suffix}" for name in further for suffix in ("", "_start", STATE)}
+    for element in mechanism.elements:
+        held = () if element.period is None else element.signals.values()
+        found |= {f"{measure.signal.name}{HELD}" for measure in held} | {x.name for x in element.sampled}
     found |= {f.signal("value").name for f in mechanism.filters} | {f"{f.name}_cutoff" for f in mechanism.filters}
     return found | {signal.name for signal in others} | {*mechanism.inputs}
 

@@ -79,6 +79,7 @@ def render(
             starts=[*parts.start_parameters(program, start_values), *(start.multipliers(program) if free else [])],
             inputs=parts.inputs(program, at_any_state=start_values is not None),
             states=parts.states(program, free),
+            held=parts.held(program),
             outputs=parts.outputs(program, guesses),
             switchings=parts.switchings(program),
             numbering=parts.numbering(arrangement),
@@ -97,6 +98,7 @@ def render(
                 *lookups.equations(program),
                 *parts.equations(program, equations),
                 *parts.switching_equations(program),
+                *parts.sampling_equations(program),
             ],
             state_equations=parts.state_equations(program),
             output_equations=parts.output_equations(program),
@@ -153,6 +155,7 @@ def digest(program: EquationSystem) -> str:
     lines += [f"{v.name} {mo.text(v.expr)}" for v in program.start_values]
     lines += [mo.text(event.time) for event in program.events]
     lines += lookups.digest(program)
+    lines += [member.text for group in parts.sampling_equations(program) for member in group.members]
     lines += [mo.text(relation.indicator) for relation in program.relations]
     lines += [line for item in program.items for line in parts.item_equations(item)]
     lines += [f"{o.name} {o.unit} {mo.text(o.expr)}" for o in program.outputs]

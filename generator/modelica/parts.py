@@ -12,7 +12,7 @@ from ...description.types.origin import Origin
 from ...language import ir
 from ...language.ir import Expr
 from ..program.items import ConstrainedSolve, Definition, ImplicitSystem, Item, LinearSolve, TreeSolve
-from ..program.program import START_VALUES, Assertion, EquationSystem, Output, StateVariable, TimeEvent
+from ..program.program import START_VALUES, Assertion, EquationSystem, Output, Sampling, StateVariable, TimeEvent
 from . import text as mo
 from .arrays import loops
 from .arrays.gather import Arrangement, ArrayDeclaration, with_units
@@ -21,11 +21,11 @@ from .writer import Declaration, Equation, Group, Member
 _MARGIN = " " * 4  # indentation of declarations and equations in a model
 _AT_START = Origin("values at the initial time")
 _SWITCHING = Origin("time events, reduced by a rounding error")
-_NEVER = ir.constant(1e16)  # event time for conditions that never switch, s; no run reaches it
-# A time event is triggered earlier than its time by this fraction of the time.
-# Otherwise, a communication point just before the event would require a tiny solver step.
-_EARLY = ir.constant(1e-12)
-_TINY = ir.constant(1e-300)  # added under the square root of a norm, which is then differentiable at zero
+_NEVER = ir.constant(1e16)  # event time that no run reaches, s
+# Relative amount by which a time event is triggered early.
+# A communication point that nearly equals the event time then lies after the event, so that no tiny step remains.
+_EARLY = 1e-12
+_TINY = ir.constant(1e-300)  # added under the square root of a norm, so that the norm is differentiable at zero
 _PARAMETERS = {  # headings of parameters that belong to no entry of the description
     "general": "general parameters",
     "description": "parameters of the description",
@@ -159,6 +159,40 @@ def switching_equations(program: EquationSystem) -> list[Group]:
     return _grouped((str(_SWITCHING), Equation(_SWITCHING, _switching(e))) for e in _coming(program))
 
 
+def sampling_equations(program: EquationSystem) -> list[Group]:
+    """Return the `when` equations of sampled elements."""
+    count = len(program.samplings)
+    found = (_sampling(x, (count - i) / (count + 1)) for i, x in enumerate(program.samplings))
+    return _grouped((str(equation.origin), equation) for equation in found)
+
+
+def held(program: EquationSystem) -> list[Declaration]:
+    """Return the declarations of the variables of sampled elements."""
+    return [
+        Declaration(
+            x.signal.origin,
+            "discrete ",
+            x.variable,
+            x.unit,
+            f"value since the last sample: {x.description}",
+            modifiers=(f"start = {mo.text(x.start)}", "fixed = true"),
+        )
+        for sampling in program.samplings
+        for x in sampling.held
+    ]
+
+
+def _sampling(sampling: Sampling, share: float) -> Equation:
+    """Return the `when` equation of a sampled element.
+
+    Equal sample times of different elements, which rounding errors would separate by less than a solver's
+    shortest step, are separated by more, in the order of computation. They come after time events.
+    """
+    values = tuple(Equation(sampling.origin, f"{x.variable} = {mo.text(x.next)}") for x in sampling.held)
+    period = mo.text(_early(sampling.period, share))
+    return Equation(sampling.origin, "", body=values, event=f"sample(0.0, {period})")
+
+
 def _coming(program: EquationSystem) -> list[TimeEvent]:
     """Return the time events that the Modelica source needs.
 
@@ -169,9 +203,15 @@ def _coming(program: EquationSystem) -> list[TimeEvent]:
 
 
 def _switching(event: TimeEvent) -> str:
-    # The product is not evaluated, so that the source shows the event time itself.
-    early = Expr("*", (), (Expr("-", (), (ir.constant(1.0), _EARLY)), _never_or(event)))
-    return f"when sample({mo.text(early)}, {mo.text(_NEVER)}) then {event.name} = 1.0; end when"
+    early = mo.text(_early(_never_or(event)))
+    return f"when sample({early}, {mo.text(_NEVER)}) then {event.name} = 1.0; end when"
+
+
+def _early(time: Expr, share: float = 1.0) -> Expr:
+    """Return a time, s, reduced by a rounding error, or by a share of it."""
+    less = ir.constant(float(f"{share * _EARLY:.2g}"))
+    # written as an unevaluated product, so that a reader finds the time itself in the source
+    return Expr("*", (), (Expr("-", (), (ir.constant(1.0), less)), time))
 
 
 def _time(event: TimeEvent) -> Expr:
@@ -245,6 +285,7 @@ def _values(program: EquationSystem) -> dict[str, Expr]:
     These are the outputs that show a state, and all outputs that no equation defines.
     """
     states = {s.name: ir.symbol(s.variable) for s in program.states}
+    states |= {x.name: ir.symbol(x.variable) for sampling in program.samplings for x in sampling.held}
     elsewhere = program.published | {o.name for outputs in _spread(program).values() for o in outputs}
     elsewhere |= program.listed
     return {o.name: o.expr for o in program.outputs if o.name not in elsewhere} | states

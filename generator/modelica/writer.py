@@ -52,12 +52,15 @@ class Declaration:
 
 @dataclass(frozen=True)
 class Equation:
-    """Equation `left = right`, or a `for` equation whose iterator and range are `loop`."""
+    """Equation `left = right`, a `for` equation with `loop` in its first line, or a `when` equation with
+    `event` there.
+    """
 
     origin: Origin
     code: str
     loop: str = ""
     body: tuple[Equation, ...] = ()
+    event: str = ""
 
     @property
     def text(self) -> str:
@@ -66,11 +69,11 @@ class Equation:
 
     def indented(self, indent: int) -> str:
         """Return the source text of the equation with a margin of `indent` spaces."""
-        if not self.loop:
+        if not self.body:
             return mo.layout(self.code, indent)
-        margin = " " * indent
-        inner = (equation.indented(indent + 2) for equation in self.body)
-        return "\n".join([f"{margin}for {self.loop} loop", *inner, f"{margin}end for;"])
+        margin, inner = " " * indent, (equation.indented(indent + 2) for equation in self.body)
+        first, last = (f"when {self.event} then", "when") if self.event else (f"for {self.loop} loop", "for")
+        return "\n".join([f"{margin}{first}", *inner, f"{margin}end {last};"])
 
 
 Member = Declaration | Equation

@@ -5,8 +5,9 @@ The program does not depend on a target language; generators for Modelica and C 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from graphlib import TopologicalSorter
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from .tree import Composites, Transmitted, Tree
 GENERAL = Origin("general")
 START_VALUES = Origin("start values of the states")
 STATE = "_state"  # suffix of the names of state variables
+HELD = "_held"  # suffix of the names of variables that sampled elements hold
 
 
 @dataclass(frozen=True)
@@ -186,6 +188,75 @@ class TimeEvent:
 
 
 @dataclass(frozen=True)
+class HeldVariable:
+    """Variable that changes at sample times only, shown by the output `name`.
+
+    Attributes
+    ----------
+    start
+        Value before the first sample.
+    next
+        Value after a sample. The name of a variable of the same sampling stands for its value after the
+        sample, and `pre(name)` for the value before it.
+    """
+
+    signal: Signal
+    unit: str
+    description: str
+    start: Expr
+    next: Expr
+
+    @property
+    def name(self) -> str:
+        """Return the name of the output that shows the variable."""
+        return self.signal.name
+
+    @property
+    def variable(self) -> str:
+        """Return the name of the variable.
+
+        It differs from the output's name, because Modelica compilers distinguish variables of different
+        sample times.
+        """
+        return f"{self.name}{HELD}"
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """Variables of a sampled element, which change at t = 0, `period`, 2 `period` and so on.
+
+    Attributes
+    ----------
+    origin
+        Entry of the description.
+    period
+        Sample time, s, an expression of parameters.
+    held
+        Variables in the order of their computation.
+    """
+
+    origin: Origin
+    period: Expr
+    held: tuple[HeldVariable, ...]
+
+    @property
+    def values(self) -> list[Expr]:
+        """Return the values of all variables after a sample, over values before the sample."""
+        known: dict[str, Expr] = {}
+        for variable in self.held:
+            known[variable.variable] = _before_sample(variable.next, known)
+        return list(known.values())
+
+
+def _before_sample(tree: Expr, known: Mapping[str, Expr]) -> Expr:
+    if tree.op == "symbol":
+        return known.get(tree.data, tree)
+    if tree.function == "pre":
+        return tree.args[0]
+    return ir.rebuilt(tree, [_before_sample(argument, known) for argument in tree.args]) if tree.args else tree
+
+
+@dataclass(frozen=True)
 class Lookup:
     """Current polynomial piece of a lookup table, shape (PIECE,), for an argument that is linear in time.
 
@@ -335,6 +406,8 @@ class EquationSystem:
         Time events; the position in the list is the index of the switch.
     lookups
         Lookups of tables in expressions.
+    samplings
+        Variables of sampled elements; an element that uses another one comes later.
     timed
         Expressions of the description that depend on time.
     initial
@@ -371,6 +444,7 @@ class EquationSystem:
     start_values: list[StartValue] = field(default_factory=list)
     events: list[TimeEvent] = field(default_factory=list)
     lookups: list[Lookup] = field(default_factory=list)
+    samplings: list[Sampling] = field(default_factory=list)
     timed: list[Expr] = field(default_factory=list)
     initial: dict[str, float] = field(default_factory=dict)
     relations: list[SwitchingCondition] = field(default_factory=list)
@@ -563,6 +637,24 @@ class EquationSystem:
             else:
                 placed.setdefault(waiting.pop())
         self.items = [self.items[i] for i in placed]
+        self._sort_samplings()
+
+    def _sort_samplings(self) -> None:
+        """Sort the samplings so that each follows those whose variables it uses."""
+        items = {name: item for item in self.items for name in given(item)}
+        owner = {variable.variable: i for i, sampling in enumerate(self.samplings) for variable in sampling.held}
+
+        def needs(sampling: Sampling) -> set[int]:
+            names, waiting = set[str](), [name for value in sampling.values for name in value.symbols]
+            while waiting:
+                name = waiting.pop()
+                if name not in names:
+                    names.add(name)
+                    waiting += used(items[name]) if name in items else ()
+            return {owner[name] for name in names if name in owner}
+
+        order = TopologicalSorter({i: needs(x) - {i} for i, x in enumerate(self.samplings)}).static_order()
+        self.samplings = [self.samplings[i] for i in order]
 
     def is_constant(self, expr: Expr) -> bool:
         """Whether an expression depends on parameters only."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,7 @@ from .dynamics import Inertial, Inertias
 # Switching conditions on time are evaluated later than the current time by this offset.
 # Up to t = 1 s, the offset is in s; for later times, the offset is relative to t.
 _AFTER = 1e-9
+_SAME_SAMPLE = 1e-9  # Instants coincide with a sample if they are closer to it than this part of the sample time.
 
 
 @dataclass(frozen=True)
@@ -117,6 +119,8 @@ class Model:
         self.points = {name: setting.point(p["link"], p["position"]) for name, p in data["points"].items()}
         self._name_quantities()
         self.elements = _elements(setting)
+        self._driven = {name: partial(setting.names.force, quantity) for name, quantity in setting.driven.items()}
+        self.lag0 = np.array([*np.zeros(2 * len(self.filters)), *(each.begin for each in setting.memory)])
         self.programmed = _programmed(setting, self.points)
         self.edges = [KnifeEdge(table, setting) for table in data["nonholonomic"]]
         closures = [table for table in data["closures"] if table["model"] == "constraint"]
@@ -132,6 +136,9 @@ class Model:
         self._kinematics, self._points = Kinematics(machine), Points(setting.places)
         self.inertias = Inertias(machine)
         self._initial = self.state(0.0, self.q0, self.qd0)
+        # Initial values of sampled quantities are those after the first sample.
+        self._initial.memory = self._initial.memory.copy()
+        self._initial.pending = [sample for _, sample in setting.samplers]
         self.language.at_start = self._at_start
 
     def state(
@@ -151,8 +158,9 @@ class Model:
             Time, s.
         q, qd : ndarray, shape (n,)
             Coordinates, rad or m, and their rates, rad/s or m/s.
-        lag : ndarray, shape (2k,), or None
-            Filter states y − y(0) and ẏ of each of the k input filters; None for zeros.
+        lag : ndarray, shape (2k + s,), or None
+            Filter states y − y(0) and ẏ of each of the k input filters, then s states of controllers; None
+            for the initial values.
         inputs : mapping or None
             Input values by name; a missing input keeps its initial value.
         sides : Sides or None
@@ -160,10 +168,31 @@ class Model:
             evaluated just after t.
         """
         motion, given = self._kinematics(q, qd), inputs or {}
-        own = np.zeros(2 * len(self.filters)) if lag is None else lag
-        followed = [f.motion(own[2 * i], own[2 * i + 1], given) for i, f in enumerate(self.filters)]
+        own, k = self.lag0 if lag is None else lag, len(self.filters)
+        followed = np.zeros((k, 3))
+        followed[:, :2] = own[: 2 * k].reshape(k, 2)
+        followed[:, 0] += [f.begin for f in self.filters]
         after = Sides(t + _AFTER * max(1.0, abs(t))) if sides is None else sides
-        return State(t, motion, self._points(motion), after, np.array(followed).reshape(-1, 3), given)
+        found = State(t, motion, self._points(motion), after, followed, given, own[2 * k :], self._driven)
+        for i, f in enumerate(self.filters):
+            followed[i, 2] = f.second(followed[i, 0], followed[i, 1], found.input(f.name, f.begin))
+        return found
+
+    def lag_rates(self, state: State) -> Array:
+        """Return the time derivatives of the states of filters and controllers, shape (2k + s,)."""
+        return np.array([*state.followed[:, 1:].ravel(), *(each.rate(state) for each in self.setting.memory)])
+
+    def sampled(self, state: State) -> Array:
+        """Return the states of controllers after all samples that are due at an instant, shape (s,)."""
+        state.memory = state.memory.copy()
+        state.pending = [
+            sample
+            for period, sample in self.setting.samplers
+            if abs(state.t - round(state.t / period) * period) < _SAME_SAMPLE * period
+        ]
+        while state.pending:
+            state.take(state.pending[0])
+        return state.memory
 
     def situation(self, state: State) -> Situation:
         """Return the equations of motion at one state."""

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..bodies.machine import Machine, Place
 from .language import Expression, Language
-from .state import Names
+from .state import Names, State
+
+
+@dataclass(frozen=True)
+class Memory:
+    """State of a controller: initial value, and function that computes the time derivative."""
+
+    begin: float
+    rate: Callable[[State], float]
 
 
 @dataclass
@@ -29,6 +37,12 @@ class Setting:
         All expressions that act during a run.
     filters : dict
         Index of the input filter by the name of the filtered input.
+    memory : list of Memory
+        States of controllers.
+    samplers : list
+        Sample time, s, and function that takes a sample, of each sampled controller.
+    driven : dict
+        Quantity of a controller, such as `slew.output`, by the name of the input that it drives.
     """
 
     machine: Machine
@@ -37,6 +51,9 @@ class Setting:
     places: list[Place] = field(default_factory=list)
     expressions: list[Expression] = field(default_factory=list)
     filters: dict[str, int] = field(default_factory=dict)
+    memory: list[Memory] = field(default_factory=list)
+    samplers: list[tuple[float, Callable[[State], None]]] = field(default_factory=list)
+    driven: dict[str, str] = field(default_factory=dict)
 
     @property
     def data(self) -> Mapping[str, Any]:
@@ -47,6 +64,11 @@ class Setting:
         """Register a point of a link, given by its position in m, and return its index."""
         self.places.append(self.machine.place(link, position))
         return len(self.places) - 1
+
+    def remember(self, begin: float, rate: Callable[[State], float]) -> int:
+        """Register a state with its initial value and time derivative, and return its index."""
+        self.memory.append(Memory(begin, rate))
+        return len(self.memory) - 1
 
     def compile(self, text: str | float, label: str, own: Mapping[str, str] | None = None) -> Expression:
         """Compile an expression that acts during a run, and register it."""

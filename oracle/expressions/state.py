@@ -31,6 +31,13 @@ class State:
         Outputs of the input filters, rad or m, with their first and second time derivatives.
     inputs : mapping
         Values of inputs by name.
+    memory : ndarray, shape (s,)
+        States of controllers.
+    driven : mapping
+        Functions that compute the inputs that controllers drive, by name of the input.
+    pending : list
+        Samples that are due at this instant, and have not been taken yet. Each is a function that changes
+        `memory`.
     forces : dict
         Forces of force elements that have already been computed at this instant, by name, N.
     """
@@ -41,7 +48,21 @@ class State:
     sides: Sides
     followed: Array
     inputs: Mapping[str, float]
+    memory: Array = field(default_factory=lambda: np.zeros(0))
+    driven: Mapping[str, Callable[[State], float]] = field(default_factory=dict)
+    pending: list[Callable[[State], None]] = field(default_factory=list)
     forces: dict[str, float] = field(default_factory=dict)
+
+    def input(self, name: str, otherwise: float = 0.0) -> float:
+        """Return the value of an input: that of a controller, the given one, or `otherwise`."""
+        return self.driven[name](self) if name in self.driven else self.inputs.get(name, otherwise)
+
+    def take(self, sample: Callable[[State], None]) -> None:
+        """Take a sample if it is pending; quantities that depend on the memory are then computed again."""
+        if sample in self.pending:
+            self.pending.remove(sample)
+            sample(self)
+            self.forces.clear()
 
     def along(self, k: int, direction: Array) -> Jet:
         """Return the coordinate of point k along a constant direction, m.
@@ -103,6 +124,12 @@ class Names:
         self.quantities[name] = finder
         self._rates |= {name: (name, 0), rate: (name, 1), second: (name, 2)}
 
+    def force(self, name: str, state: State) -> float:
+        """Return the quantity of a force element or controller at one state, computed once."""
+        if name not in state.forces:
+            state.forces[name] = self.forces[name](state)
+        return state.forces[name]
+
     def level(self, name: str) -> tuple[Finder, int]:
         """Return the kinematic quantity that a name denotes, and the order of the time derivative."""
         base, level = self._rates[name]
@@ -145,9 +172,7 @@ class Numbers:
         return found.rate if level else found.value
 
     def _force(self, name: str) -> float:
-        if name not in self.state.forces:
-            self.state.forces[name] = self.names.forces[name](self.state)
-        return self.state.forces[name]
+        return self.names.force(name, self.state)
 
 
 @dataclass

@@ -29,9 +29,7 @@ class AppliedForce(Silent):
 
     def act(self, state: State, load: Load) -> None:
         scope = Numbers(state, self._names)
-        values = [state.inputs.get(name, 0.0) for name in self._inputs] or [
-            value(law(scope)) for law in self._laws
-        ]
+        values = [state.input(name) for name in self._inputs] or [value(law(scope)) for law in self._laws]
         if self._coordinate is not None:
             load.effort[self._coordinate] += values[0]
             return

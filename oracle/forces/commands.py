@@ -31,5 +31,5 @@ class Command:
     def __call__(self, state: State) -> float:
         """Return the command at one state; 0 for an input without a value."""
         if self._law is None:
-            return state.inputs.get(self._input, 0.0)
+            return state.input(self._input)
         return float(value(self._law(Numbers(state, self._names))))

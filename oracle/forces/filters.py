@@ -31,11 +31,9 @@ class Filter:
     frequency: float
     begin: float
 
-    def motion(self, offset: float, rate: float, inputs: Mapping[str, float]) -> tuple[float, float, float]:
-        """Return y, ẏ and ÿ from the filter states y − y(0) and ẏ."""
-        y = self.begin + offset
-        u = inputs.get(self.name, self.begin)
-        return y, rate, self.frequency**2 * (u - y) - 2.0 * self.frequency * rate
+    def second(self, y: float, rate: float, u: float) -> float:
+        """Return ÿ for the output y, its rate and the input u."""
+        return self.frequency**2 * (u - y) - 2.0 * self.frequency * rate
 
 
 def filters(machine: Machine, q0: Array) -> list[Filter]:

@@ -72,7 +72,7 @@ class Line:
     def _free(self, state: State) -> _Tension:
         """Return the axial force without the restriction to tension."""
         if self._table["input"]:
-            return _Tension(state.inputs.get(self._name, 0.0))
+            return _Tension(state.input(self._name))
         if self._law is not None:
             return _Tension(value(self._law(Numbers(state, self._names))))
         rest, length = self._at_rest(state), self._length(state)

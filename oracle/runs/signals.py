@@ -47,8 +47,8 @@ class Signals:
             Kinematics and inputs.
         z : ndarray, shape (f,)
             Friction states, rad or m.
-        lag : ndarray, shape (2k,)
-            Filter states y − y(0) and ẏ of each of the k input filters.
+        lag : ndarray, shape (2k + s,)
+            Filter states y − y(0) and ẏ of each of the k input filters, then states of controllers.
         """
         found = self._model.situation(state)
         solution = self._solver(found, z)

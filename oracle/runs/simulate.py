@@ -144,19 +144,27 @@ class Run:
         stops = self._stops()
         kept: dict[Any, bool] = {}
         for begin, end in pairwise(stops):
-            t = begin
+            t, y = begin, self._sampled(begin, y, end, kept)
             while t < end:
                 kept = self._sides(t, y, end, kept)
                 t, y = self._segment(Segment(t, end, kept), y)
         just_after = self._end * (1.0 + _JUST)  # conditions on time are evaluated just after the end
+        y = self._sampled(self._end, y, just_after, kept)
         kept = self._sides(self._end, y, just_after, kept)
         self._record(Segment(self._end, just_after, kept), self._end, lambda t: y)
 
+    def _sampled(self, t: float, y: Array, end: float, kept: Mapping[Any, bool]) -> Array:
+        """Return the state after the samples of controllers at time t, s."""
+        memory = len(self._model.setting.memory)
+        if not self._model.setting.samplers:
+            return y
+        state, _, _ = self._state(Segment(t, end, kept), t, y)
+        return np.concatenate([y[: len(y) - memory], self._model.sampled(state)])
+
     def _initial(self) -> Array:
         model = self._model
-        lag = np.zeros(2 * len(model.filters))
-        qd = self._solver.consistent(0.0, model.q0, model.qd0, lag)
-        return np.concatenate([model.q0, qd, np.zeros(self._f), lag])
+        qd = self._solver.consistent(0.0, model.q0, model.qd0, model.lag0)
+        return np.concatenate([model.q0, qd, np.zeros(self._f), model.lag0])
 
     def _stops(self) -> list[float]:
         """Return the times at which the right-hand side or one of its derivatives may jump, s.
@@ -169,6 +177,8 @@ class Run:
                 found += group.switches
         found += [time for given in self._inputs.values() for time in given.breaks]
         found += self._pace.stops
+        for period, _ in self._model.setting.samplers:
+            found += [k * period for k in range(int(self._end / period) + 1)]
         near = _SAME * self._end
         stops = [0.0]
         for time in sorted(time for time in found if near < time < self._end - near):
@@ -212,6 +222,7 @@ class Run:
         return self._method(rates, segment.begin, y, segment.end, **options)
 
     def _state(self, segment: Segment, t: float, y: Array) -> tuple[State, Array, Array]:
+        """Return the state, friction states, and states of filters and controllers within a segment."""
         n, f = self._n, self._f
         sides = Sides(segment.instant, segment.kept)
         inputs = {name: given.at(t, segment.instant) for name, given in self._inputs.items()}
@@ -222,7 +233,7 @@ class Run:
         self._evaluations += 1
         state, z, _ = self._state(segment, t, y)
         found = self._solver(self._model.situation(state), z)
-        return np.concatenate([state.motion.qd, found.qdd, found.z_dot, state.followed[:, 1:].ravel()])
+        return np.concatenate([state.motion.qd, found.qdd, found.z_dot, self._model.lag_rates(state)])
 
     def _sides(self, t: float, y: Array, end: float, last: Mapping[Any, bool]) -> dict[Any, bool]:
         """Return all switching conditions just after time t; record an event for each changed condition."""

@@ -45,9 +45,10 @@ class AppliedForces(ForceElements):
     def _components(
         self, force: AppliedForce, reader: ExpressionCompiler, inputs: Mapping[str, Input]
     ) -> tuple[Component, ...]:
-        if force.values is None:
-            return tuple(_Given(inputs.get(symbol, 0.0)) for symbol in force.symbols)
-        return tuple(self._reading(reader, force.name, tree) for tree in force.values)
+        return tuple(
+            _Given(inputs.get(symbol, 0.0)) if tree is None else self._reading(reader, force.name, tree)
+            for symbol, tree in zip(force.symbols, force.values, strict=True)
+        )
 
     def _reading(self, reader: ExpressionCompiler, name: str, tree: Expr) -> CompiledExpression:
         reading = reader.reading(f"force {name}", tree)

@@ -6,7 +6,7 @@ The package `laws` contains these laws.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -14,9 +14,13 @@ import numpy as np
 from ...core.trajectory import Array
 from ...mechanism import LawElement
 from ..kinematics.expression import stops
+from ..kinematics.jet import Number
 from ..kinematics.quantities import CompiledExpression, KinematicState, by_chain
 from .arrows import effort_direction, effort_mark
 from .element import ElementContext, ForceArrow, ForceContribution, ForceElements, input_in
+from .internal_states import indices
+
+_SAME_SAMPLE = 1e-9  # Largest difference between equal times, relative to a sample time.
 
 
 @dataclass(frozen=True)
@@ -32,17 +36,32 @@ class _Part:
     efforts: tuple[tuple[int, CompiledExpression], ...]
     forces: tuple[tuple[int, tuple[CompiledExpression, ...]], ...]
     energy: CompiledExpression | None
+    rates: dict[str, CompiledExpression]
+
+    @property
+    def is_sampled(self) -> bool:
+        """Whether the quantities of the element change at sample times only."""
+        return self.element.period is not None
+
+    def is_due(self, t: float) -> bool:
+        """Whether time t, s, is a sample time."""
+        period = self.element.period
+        return period is not None and abs(t - round(t / period) * period) <= _SAME_SAMPLE * period
 
     def readings(self) -> Iterator[CompiledExpression]:
+        """Yield the compiled expressions of a force element that act all the time, apart from its energy."""
+        if self.is_sampled:
+            return
         yield from self.observed.values()
         yield from (effort for _, effort in self.efforts)
         yield from (component for _, force in self.forces for component in force)
+        yield from self.rates.values()
 
 
 class LawForces(ForceElements):
     """All force elements of a mechanism whose law consists of expressions."""
 
-    takes_many = True
+    takes_many = forces_take_many = True
 
     def __init__(self, given: ElementContext) -> None:
         self._mechanism, self._reader = given.mechanism, given.reader
@@ -51,31 +70,77 @@ class LawForces(ForceElements):
             for entry in element.inputs:
                 value = given.inputs.get(entry.name, 0.0)
                 given.reader.forces[entry.own] = partial(input_in, value)
+            for command in element.sampled:
+                reading = given.reader.reading(element.name, command.expression, eventful=False)
+                given.reader.forces[command.own] = reading.number
+        self._indices = indices(given.mechanism)
+        for name, index in self._indices.items():
+            given.reader.forces[name] = partial(_internal, index)
         self._parts = [self._part(element) for element in given.mechanism.elements]
         self.readings = tuple(reading for part in self._parts for reading in part.readings())
 
     def _part(self, element: LawElement) -> _Part:
-        read = partial(self._reader.reading, f"{element.kind} {element.name}")
+        label, eventful = f"{element.kind} {element.name}", element.period is None
+        read = partial(self._reader.reading, label, eventful=eventful)
         return _Part(
             element,
             {f"{element.name}.{quantity}": read(tree) for quantity, tree in element.observed.items()},
             tuple((self._mechanism.coordinate_index(name), read(effort)) for name, effort in element.efforts),
             tuple((self._points.index(name), tuple(map(read, force))) for name, force in element.forces),
-            None if element.energy is None else read(element.energy, eventful=False),
+            None if element.energy is None else self._reader.reading(label, element.energy, eventful=False),
+            {f"{element.name}.{key}": read(state.rate) for key, state in element.states.items()},
         )
 
-    def forces(self) -> dict[str, Callable[[KinematicState], float]]:
-        """Return a function of the state for each quantity of a force element, such as `motor.force`.
+    def forces(self) -> dict[str, Callable[[KinematicState], Number]]:
+        """Return the quantities of the force elements that expressions can refer to, by name.
 
         The functions are in a dictionary with the names of the quantities as keys. Expressions of the
         description can refer to these quantities.
         """
-        return {name: reading.number for part in self._parts for name, reading in part.observed.items()}
+        acting = (part for part in self._parts if not part.is_sampled)
+        return {name: reading.number for part in acting for name, reading in part.observed.items()}
 
     def signals(self, state: KinematicState) -> dict[str, float]:
         """Return the output values of the force elements by the names of the outputs."""
-        observed = (pair for part in self._parts for pair in part.observed.items())
-        return {name.replace(".", "_"): float(reading.number(state)) for name, reading in observed}
+        known = self._reader.forces
+        names = (name for part in self._parts for name in part.observed)
+        return {name.replace(".", "_"): float(known[name](state)) for name in names}
+
+    def rates(self, state: KinematicState) -> Array:
+        """Return the time derivatives of the elements' internal state variables, shape (…, states).
+
+        The derivatives are zero for a sampled element.
+        """
+        found = np.zeros((*state.q.shape[:-1], len(self._indices)))
+        first = min(self._indices.values(), default=0)
+        for part in self._parts:
+            for name, reading in () if part.is_sampled else part.rates.items():
+                found[..., self._indices[name] - first] = reading.number(state)
+        return found
+
+    def sample_times(self, end: float) -> list[float]:
+        """Return all sample times up to `end`, s."""
+        periods = {float(part.element.period) for part in self._parts if part.element.period is not None}
+        return [k * period for period in periods for k in range(int(end / period * (1 + _SAME_SAMPLE)) + 1)]
+
+    def sampled(self, state: KinematicState) -> Array:
+        """Return the internal states after the samples that are due at the time of a state.
+
+        An element may use the quantities of others that are sampled at the same time. The quantities are
+        therefore computed repeatedly, from the states before the samples, until none changes.
+        """
+        due, lag = [part for part in self._parts if part.is_due(state.t)], state.lag.copy()
+        for _ in range(len(due) + 1):
+            before = lag.copy()
+            for name, reading in (pair for part in due for pair in part.observed.items()):
+                lag[self._indices[name]] = reading.number(replace(state, lag=lag))
+            if np.array_equal(lag, before):
+                break
+        after = lag.copy()
+        for part in due:
+            for name, reading in part.rates.items():
+                after[self._indices[name]] += part.element.period * reading.number(replace(state, lag=lag))
+        return after
 
     def stops(self) -> list[float]:
         """Return the times at which the expressions of the elements have a jump or a kink, s."""
@@ -135,6 +200,11 @@ class LawForces(ForceElements):
                 moment = np.cross(state.places.position[:, column], values)
                 total[places[column].body + 1] += np.concatenate([values, moment])
         return total
+
+
+def _internal(index: int, state: KinematicState) -> Number:
+    """Return an internal state variable, shape (…)."""
+    return state.lag[:, index] if state.is_many else float(state.lag[index])
 
 
 def _vector(force: tuple[CompiledExpression, ...], state: KinematicState) -> Array:

@@ -110,8 +110,8 @@ class Contacts(ForceElements):
             total[touch.contact.place.body + 1] += np.concatenate([F, moment])
         return total
 
-    def forces(self) -> dict[str, Callable[[KinematicState], float]]:
-        """Return functions that compute the normal force of each contact, N, from the state."""
+    def forces(self) -> dict[str, Callable[[KinematicState], Number]]:
+        """Return a function of the state for the normal force of each contact, N."""
         return {f"{touch.contact.name}.{FORCE}": touch.normal_force for touch in self._touches}
 
     def powers(self, state: KinematicState) -> dict[str, float]:

@@ -122,11 +122,14 @@ class ForceElements:
         Compiled expressions of the elements.
     takes_many : bool
         Whether `reaction` accepts many states along a leading axis. If the states differ in a switching
-        condition, `reaction` may raise NotVectorisable. The states are then evaluated one by one.
+        condition, `reaction` may raise NotVectorisable. It is then called for each state.
+    forces_take_many : bool
+        Whether the functions that `forces` returns accept many states.
     """
 
     readings: tuple[CompiledExpression, ...] = ()
     takes_many = False
+    forces_take_many = False
 
     def reaction(self, state: KinematicState) -> ForceContribution:
         """Return the generalised forces and the stored energy of the elements."""
@@ -146,10 +149,9 @@ class ForceElements:
         """Return the switching conditions of the elements, without the conditions in their expressions."""
         return []
 
-    def forces(self) -> dict[str, Callable[[KinematicState], float]]:
-        """Return functions that compute forces of the elements, N, from the state, by name.
-
-        Expressions can refer to these forces, such as `lift.force`.
+    def forces(self) -> dict[str, Callable[[KinematicState], Number]]:
+        """Return a function of the state for each force that expressions can refer to, such as
+        `lift.force`, N.
         """
         return {}
 

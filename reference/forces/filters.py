@@ -1,4 +1,4 @@
-"""Critically damped second-order filters of the FMU inputs for joint motions and rest lengths.
+"""Critically damped second-order filters of inputs that drive joint motions and rest lengths.
 
 The output y follows a command u by ÿ = ω² (u − y) − 2 ω ẏ. The state variables are the offset y −
 y₀ from the initial value and its rate; both are initially zero.
@@ -11,11 +11,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...core.trajectory import Array, Trajectory
+from ...core.trajectory import Array
 from ...mechanism import Filter, Mechanism
 from ..kinematics.jet import Number
 from ..kinematics.kinematics import Kinematics, Places
-from ..kinematics.quantities import KinematicState
+from ..kinematics.quantities import CompiledExpression, ExpressionCompiler, KinematicState
 from .element import Input, input_in
 
 
@@ -38,26 +38,33 @@ class Filters:
         self._frequency = np.array([2 * np.pi * float(f.cutoff) for f in mechanism.filters])
         self._begin = [None if f.coordinate is not None else _length(mechanism, f) for f in mechanism.filters]
         self._start = start
+        self._driven: dict[int, CompiledExpression] = {}
+
+    def drive(self, reader: ExpressionCompiler) -> None:
+        """Compile the outputs of the controllers that drive filters.
+
+        Until then, these filters keep their initial values.
+        """
+        given = ((i, f.name, f.command) for i, f in enumerate(self._filters))
+        self._driven = {i: reader.reading(f"filter {name}", tree) for i, name, tree in given if tree is not None}
 
     @property
     def size(self) -> int:
         """Number of state variables of all filters: an offset and its rate for each filter."""
         return 2 * len(self._filters)
 
-    def followed(self, state: KinematicState, lag: Array | None) -> KinematicState:
-        """Return the kinematic state with the states and outputs of the filters added.
-
-        The argument `lag`, shape (2k,), contains offset and rate of each filter; zero by default.
-        """
+    def followed(self, state: KinematicState) -> KinematicState:
+        """Return the kinematic state with the outputs of the filters added."""
         if not self._filters:
             return state
-        many = state.q.shape[:-1]
-        own = np.zeros((*many, self.size)) if lag is None else np.asarray(lag, dtype=float)
-        begin = np.broadcast_to(self._begins(state.q), (*many, len(self._filters)))
+        own = state.lag[..., : self.size]
+        begin = np.broadcast_to(self._begins(state.q), (*state.q.shape[:-1], len(self._filters)))
         y, rate = begin + own[..., ::2], own[..., 1::2]
-        u = np.stack([self._command(i, begin[..., i], state) for i in range(len(self._filters))], axis=-1)
+        # A controller that drives a filter may measure forces, which depend on outputs and rates of filters.
+        known = replace(state, followed=np.stack([y, rate, np.zeros_like(y)], axis=-1))
+        u = np.stack([self._command(i, begin[..., i], known) for i in range(len(self._filters))], axis=-1)
         second = self._frequency**2 * (u - y) - 2 * self._frequency * rate
-        return replace(state, lag=own, followed=np.stack([y, rate, second], axis=-1))
+        return replace(state, followed=np.stack([y, rate, second], axis=-1))
 
     def begins(self, q: Array) -> list[float]:
         """Return the initial output value of each filter, rad or m.
@@ -78,27 +85,21 @@ class Filters:
         """Return the time derivatives of the filters' state variables, shape (…, 2k)."""
         return state.followed[..., 1:].reshape(*state.q.shape[:-1], -1) if self._filters else state.qd[..., :0]
 
-    def lags(self, run: Trajectory) -> Array:
-        """Return the state variables of the filters over a run, shape (N, 2k).
-
-        Signals that the run does not contain count as zero.
-        """
-        none = np.zeros(len(run.time))
-        return np.array([run.signals.get(name, none) for name in self.names]).reshape(-1, len(run.time)).T
-
     @property
     def names(self) -> list[str]:
         """Names of the signals of the filters' state variables."""
         return [f.signal(quantity).name for f in self._filters for quantity in ("offset", "offset_rate")]
 
     def signals(self, states: Sequence[KinematicState]) -> dict[str, Array]:
-        """Return offset, offset rate and output of each filter for a list of states, shape (N,) each."""
-        found = {name: np.array([state.lag[i] for state in states]) for i, name in enumerate(self.names)}
-        for i, f in enumerate(self._filters):
-            found[f.signal("value").name] = np.array([state.followed[i, 0] for state in states])
-        return found
+        """Return the output of each filter over a list of states, shape (N,) each."""
+        return {
+            f.signal("value").name: np.array([state.followed[i, 0] for state in states])
+            for i, f in enumerate(self._filters)
+        }
 
     def _command(self, i: int, begin: Array, state: KinematicState) -> Number:
+        if i in self._driven:
+            return self._driven[i].number(state)
         given = self._inputs[i]
         return begin if given is None else input_in(given, state)
 

@@ -7,8 +7,9 @@ equations (14)–(16), and Urbaś 2016, equations (13) and (14).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -19,8 +20,9 @@ from ...description.types.force_elements import FORCE_ELEMENTS
 from ...mechanism import Mechanism, Place
 from ..kinematics.jet import Number
 from ..kinematics.lengths import Length
-from ..kinematics.quantities import ExpressionCompiler, KinematicState, Relation
+from ..kinematics.quantities import ExpressionCompiler, KinematicState, Relation, one_by_one
 from ..kinematics.segment import NotVectorisable
+from .by_law import LawForces
 from .element import ElementContext, ForceArrow, ForceContribution, ForceElements, Input
 from .replacement_joints import ReplacementJoints
 
@@ -114,13 +116,26 @@ class ForceModel:
         for module in _modules():
             self._elements.append(module.of(ElementContext(mechanism, reader, first, inputs or {})))
             first += len(_places(module, mechanism))
-            reader.forces |= self._elements[-1].forces()
+            reader.forces |= _forces(self._elements[-1])
         self.readings = [reading for element in self._elements for reading in element.readings]
         self.replacement = next(e for e in self._elements if isinstance(e, ReplacementJoints))
+        self._by_law = next(e for e in self._elements if isinstance(e, LawForces))
 
     def stops(self) -> list[float]:
         """Return the times at which an input or an expression of time has a jump or a kink, s."""
         return [time for element in self._elements for time in element.stops()]
+
+    def rates(self, state: KinematicState) -> Array:
+        """Return the time derivatives of the state variables of elements, shape (…, states)."""
+        return self._by_law.rates(state)
+
+    def sample_times(self, end: float) -> list[float]:
+        """Return the sample times of all sampled elements up to `end`, s."""
+        return self._by_law.sample_times(end)
+
+    def sampled(self, state: KinematicState) -> Array:
+        """Return the internal states after the samples that are due at the time of a state."""
+        return self._by_law.sampled(state)
 
     def relations(self) -> list[Relation]:
         """Return the switching conditions of all force elements, without the conditions in their expressions."""
@@ -180,6 +195,12 @@ class ForceModel:
             return np.array([self.wrenches(one) for one in state.each()])
         none = np.zeros((state.posture.T.shape[1], 6))
         return _sum((element.wrenches(state) for element in self._elements), none)
+
+
+def _forces(element: ForceElements) -> dict[str, Callable[[KinematicState], Number]]:
+    """Return the forces of an element that expressions can refer to, as functions of one or many states."""
+    found = element.forces()
+    return found if element.forces_take_many else {name: partial(one_by_one, of) for name, of in found.items()}
 
 
 def _reaction(element: ForceElements, state: KinematicState) -> ForceContribution:

@@ -133,8 +133,8 @@ class Lines(ForceElements):
     def _free(self, i: int, state: KinematicState) -> _Tension:
         return self._laws[i](self._span(i, state), state)
 
-    def forces(self) -> dict[str, Callable[[KinematicState], float]]:
-        """Return functions that compute the force of each two-point element, N, from the state."""
+    def forces(self) -> dict[str, Callable[[KinematicState], Number]]:
+        """Return a function of the state for the force of each two-point force element, N."""
         return {f"{line.name}.{FORCE}": self._force_of(i) for i, line in enumerate(self._lines)}
 
     def _force_of(self, i: int) -> Callable[[KinematicState], float]:

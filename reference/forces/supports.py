@@ -99,8 +99,8 @@ class Supports(ForceElements):
     def _depth(self, k: int, state: KinematicState) -> Number:
         return -self._deflection(state)[0][..., 2, k]
 
-    def forces(self) -> dict[str, Callable[[KinematicState], float]]:
-        """Return functions of the state that yield the vertical force of each unilateral support, N."""
+    def forces(self) -> dict[str, Callable[[KinematicState], Number]]:
+        """Return a function of the state for the vertical force of each unilateral support, N."""
         held = np.flatnonzero(self._one_sided).tolist()
         return {f"{self._supports[k].name}.{FORCE}": self._force_of(k) for k in held}
 

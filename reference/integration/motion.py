@@ -1,8 +1,8 @@
 """First-order system ẏ = f(t, y) of the equations of motion, in the form that integrators use.
 
-The state is y = (q, q̇, z, lag) with coordinates, velocities, bristle deflections z and filter
-states. The formulation `gpme_reduced` contains only the independent velocities q̇_i in the state.
-It computes the dependent velocities from the constraints (Krasinskiy 2023, equation (7)). GPME
+The state is y = (q, q̇, z, lag) with coordinates, velocities, bristle deflections z and internal
+states of filters and controllers. The formulation `gpme_reduced` has only the independent
+velocities q̇_i; the dependent ones follow from the constraints (Krasinskiy 2023, equation (7)). GPME
 means generalised programmed motion equations.
 """
 
@@ -44,15 +44,16 @@ class FormulatedModel:
         self._bristles = slice(
             self._n + len(self.rates), self._n + len(self.rates) + len(model.friction.coordinates)
         )
-        self.size = self._bristles.stop + model.filters.size
+        self.size = self._bristles.stop + model.internal.size
         self.latest = (np.nan, np.zeros((0, self._n)))
 
     def states(self, q: Array, qd: Array) -> Array:
         """Return the state vector, shape (size,), for coordinates q and velocities qd of shape (n,) each.
 
-        Bristle deflections and filter states are set to zero.
+        Bristles are undeformed, and internal states have their initial values.
         """
-        return np.concatenate([q, qd[self.rates], np.zeros(self.size - self._bristles.start)])
+        bristles = np.zeros(len(self.model.friction.coordinates))
+        return np.concatenate([q, qd[self.rates], bristles, self.model.internal.start])
 
     def moment(self, t: Number, y: Array, segment: Segment | None = None) -> tuple[KinematicState, Array]:
         """Return the kinematic state and the bristle deflections, shape (f,), of a state vector y.
@@ -69,6 +70,11 @@ class FormulatedModel:
         qd[..., self.rates] = y[..., self._n : self._n + len(self.rates)]
         state = self.model.state(t, y[..., : self._n], qd, segment, y[..., self._bristles.stop :])
         return self.model.consistent(state, self.form), y[..., self._bristles]
+
+    def sampled(self, t: float, y: Array, segment: Segment) -> Array:
+        """Return the state vector after the samples of controllers at time t, s, shape (size,)."""
+        state, _ = self.moment(t, y, segment)
+        return np.concatenate([y[: self._bristles.stop], self.model.forces.sampled(state)])
 
     def settled(self, t: float, y: Array, segment: Segment, most: float) -> Array:
         """Return the state vector nearest to y that fulfils the constraints at time t, s, shape (size,).
@@ -92,7 +98,7 @@ class FormulatedModel:
             state, z = self.moment(t, y, segment)
             found = self.model.rates(state, self.form, z)
             self.latest = (t[-1], found.C[-1]) if state.is_many else (t, found.C)
-            parts = (state.qd, found.qdd[..., self.rates], found.z_dot, self.model.filters.rates(state))
+            parts = (state.qd, found.qdd[..., self.rates], found.z_dot, self.model.internal_rates(state))
             return np.concatenate(parts, axis=-1)
 
         def whole(t: Number, y: Array) -> Array:

@@ -51,8 +51,8 @@ class KinematicState:
         Quantities, their time derivatives, and their second time derivatives for q̈ = 0.
     jacobian : ndarray, shape (…, m, n)
         Partial derivatives of the quantities with respect to the coordinates.
-    lag : ndarray, shape (…, 2k)
-        State variables of the k input filters: offset from the initial value, rad or m, and its rate.
+    lag : ndarray, shape (…, s)
+        Internal state variables of filters and elements, see `InternalStates`.
     followed : ndarray, shape (…, k, 3)
         Output of each input filter with its first and second time derivatives.
     """
@@ -124,7 +124,7 @@ class Relation:
     closed: bool = False
 
 
-Forces: TypeAlias = dict[str, Callable[[KinematicState], float]]
+Forces: TypeAlias = dict[str, Callable[[KinematicState], Number]]
 
 
 class Quantities:
@@ -336,7 +336,7 @@ class CompiledExpression:
             *_listed(state.x, self.positions),
             *_listed(state.x_dot, self.velocities),
             *_listed(state.bias, self.accelerations),
-            *(_force(self._forces[name], state) for name in self.forces),
+            *(self._forces[name](state) for name in self.forces),
         ]
 
     def _variables(self, state: KinematicState) -> list[Jet]:
@@ -358,7 +358,8 @@ def _listed(values: Array, own: Indices) -> list[Number]:
     return values[own].tolist() if values.ndim == 1 else list(values[..., own].T)
 
 
-def _force(of: Callable[[KinematicState], float], state: KinematicState) -> Number:
+def one_by_one(of: Callable[[KinematicState], Number], state: KinematicState) -> Number:
+    """Return the value of a function of a single state, at one state or at each of many states."""
     return np.array([of(one) for one in state.each()]) if state.is_many else of(state)
 
 
@@ -379,8 +380,8 @@ class ExpressionCompiler:
     start : KinematicState or None
         Initial state that `start(x)` refers to. With None, the currently evaluated state is used.
     forces : dict
-        Function of the state for each force or input that expressions can use, by name. The force model
-        fills in this dictionary while it creates the force elements.
+        Function of one or many states for each force or input that expressions can use, by name. The force
+        model fills in this dictionary while it creates the force elements.
     """
 
     def __init__(self, mechanism: Mechanism, quantities: Quantities, start: KinematicState | None) -> None:

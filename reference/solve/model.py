@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from ..forces.element import Input
 from ..forces.filters import Filters
 from ..forces.friction import FrictionModel
 from ..forces.generalised_forces import ForceModel, force_lengths, force_places
+from ..forces.internal_states import InternalStates
 from ..forces.joint_loads import CompiledJointLoads, closure_wrench
 from ..kinematics.expression import stops
 from ..kinematics.jet import Number
@@ -159,6 +160,8 @@ class ReferenceModel:
         Constraint equations.
     filters : Filters
         Input filters.
+    internal : InternalStates
+        State variables of input filters and elements.
     friction : FrictionModel
         Joint friction with bristle states.
     """
@@ -172,12 +175,14 @@ class ReferenceModel:
         self._places = Places(places, self._kinematics.slots)
         self.quantities = Quantities(mechanism, places, force_lengths(mechanism, len(mechanism.points)))
         self.filters = Filters(mechanism, None if start is None else start[0], inputs or {})
+        self.internal = InternalStates(mechanism, self.filters)
         self._armature = np.diag([float(c.armature or 0.0) for c in mechanism.coordinates])
         self._inertia = np.array([np.zeros((4, 4)), *map(pseudo_inertia, mechanism.bodies)])
         self.reader = ExpressionCompiler(
             mechanism, self.quantities, None if start is None else self.state(0.0, *start)
         )
         self.forces = ForceModel(mechanism, self.reader, len(mechanism.points), inputs)
+        self.filters.drive(self.reader)
         self.constraints = CompiledConstraints(mechanism, self.quantities, self.reader)
         self.outputs = _outputs(mechanism, self.reader)
         self._feedback = tuple(float(x) for x in (mechanism.alpha, mechanism.beta, mechanism.kappa))
@@ -208,12 +213,18 @@ class ReferenceModel:
             Current time segment. By default, the segment begins at t, and all switching conditions are
             evaluated at the given state.
         lag : ndarray, optional
-            States of the input filters, see `KinematicState`; zero by default.
+            Internal state variables, see `KinematicState`; by default their initial values.
         """
         posture = self._kinematics(q, qd)
         places = self._places.motion(posture)
         present = Segment(t) if segment is None else segment
-        return self.filters.followed(self.quantities.state(t, present, q, qd, posture, places), lag)
+        own = np.broadcast_to(self.internal.start, (*q.shape[:-1], self.internal.size)) if lag is None else lag
+        found = self.quantities.state(t, present, q, qd, posture, places)
+        return self.filters.followed(replace(found, lag=np.asarray(own, dtype=float)))
+
+    def internal_rates(self, state: KinematicState) -> Array:
+        """Return the time derivatives of the internal state variables, shape (…, s)."""
+        return np.concatenate([self.filters.rates(state), self.forces.rates(state)], axis=-1)
 
     def mass(self, posture: Posture) -> tuple[Array, Array]:
         """Return the mass matrix M, shape (…, n, n), and the velocity terms h, shape (…, n).
@@ -229,12 +240,12 @@ class ReferenceModel:
         return M, (T_q_H @ posture.T_bias.reshape(*shape[:-2], -1, 1))[..., 0]
 
     def further(self, z: Array | None) -> tuple[Array | None, Array | None]:
-        """Split a vector into friction states, shape (f,), and filter states, shape (2k,).
+        """Split a vector into friction states, shape (f,), and internal states, shape (s,).
 
-        Both parts are None if the vector is None. The filter states are also None if there are no filters.
+        Both parts are None if the vector is None.
         """
         f = len(self.friction.coordinates)
-        return (None, None) if z is None else (z[:f], z[f:] if self.filters.size else None)
+        return (None, None) if z is None else (z[:f], z[f:])
 
     def rates(self, state: KinematicState, form: Gpme, z: Array | None = None) -> Rates:
         """Return the accelerations and the derivatives of the friction states z.
@@ -429,6 +440,7 @@ class ReferenceModel:
         """Return the sorted times in (0, end], s, at which an integrator has to stop and restart."""
         times = [*self.constraints.stops(), *self.forces.stops()]
         times += [time for reading in self.outputs.values() for time in stops(reading.node)]
+        times += self.forces.sample_times(end)
         separate: list[float] = []
         for time in sorted(t for t in times if 0.0 < t <= end * (1.0 + SAME_TIME)):
             # Only the last of several equal times remains: all switches at this time have then taken place.

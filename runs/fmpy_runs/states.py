@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from ...analysis.system import System
 from ...core.errors import DescriptionError, Problem
 from ...core.input_files import read_text
 from ...core.trajectory import Array
-from ...mechanism import Mechanism, signal_names
+from ...mechanism import signal_names
 
 _LARGEST = 1_000_000  # maximum size of a state file, bytes
 
@@ -39,27 +40,26 @@ class State:
     z: Array = field(default_factory=lambda: np.zeros(0))
 
 
-def read_state(path: Path, n: int, f: int) -> State:
+def read_state(path: Path, n: int, further: Sequence[float]) -> State:
     """Read a state file `{"t": 0.0, "q": […], "qd": […], "z": […]}`; see `given_state`."""
     try:
         data = json.loads(read_text(path, _LARGEST))
     except (ValueError, RecursionError) as error:
         raise DescriptionError(str(path), f"is not JSON: {error}") from None
-    return given_state(data, n, f, str(path))
+    return given_state(data, n, further, str(path))
 
 
-def given_state(data: Any, n: int, f: int, source: str = "state") -> State:
+def given_state(data: Any, n: int, further: Sequence[float], source: str = "state") -> State:
     """Return a state from data `{"t": 0.0, "q": […], "qd": […], "z": […]}`.
-
-    If `z` is omitted, bristle deflections (friction states) are zero and input filters have their
-    initial values.
 
     Parameters
     ----------
     data
         Parsed JSON data.
-    n, f : int
-        Numbers of coordinates and of further states.
+    n : int
+        Number of coordinates.
+    further : sequence of float
+        Initial values of further states, which apply if `z` is omitted.
     source : str
         Origin of the data, for messages.
 
@@ -68,10 +68,10 @@ def given_state(data: Any, n: int, f: int, source: str = "state") -> State:
     DescriptionError
         If the data are invalid; the message lists all problems.
     """
-    problems = _problems(data, n, f)
+    problems = _problems(data, n, len(further))
     if problems:
         raise DescriptionError(source, problems)
-    q, qd, z = (np.array(data.get(key, [0.0] * f), float) for key in ("q", "qd", "z"))
+    q, qd, z = (np.array(data.get(key, further), float) for key in ("q", "qd", "z"))
     return State(float(data.get("t", 0.0)), q, qd, z)
 
 
@@ -105,15 +105,14 @@ def _is_number(value: Any) -> bool:
         return False
 
 
-def further_states(mechanism: Mechanism) -> list[str]:
-    """Return the names of all states except coordinates and rates.
+def further_states(model: System) -> dict[str, float]:
+    """Return the names and initial values of the states beyond coordinates and rates.
 
-    The bristle deflections come first, then offset and rate of each filter.
+    These are bristle deflections, then offset and rate of each input filter, then states of controllers.
     """
-    bristles = signal_names([c for c in mechanism.coordinates if c.friction is not None], "bristle")
-    return bristles + [
-        f.signal(quantity).name for f in mechanism.filters for quantity in ("offset", "offset_rate")
-    ]
+    coordinates, internal = model.mechanism.coordinates, model.problem.model.internal
+    bristles = signal_names([c for c in coordinates if c.friction is not None], "bristle")
+    return dict.fromkeys(bristles, 0.0) | dict(zip(internal.names, internal.start.tolist(), strict=True))
 
 
 def signals(model: System, state: State) -> dict[str, float]:
@@ -123,5 +122,5 @@ def signals(model: System, state: State) -> dict[str, float]:
     """
     coordinates = model.mechanism.coordinates
     names = signal_names(coordinates, "position") + signal_names(coordinates, "velocity")
-    names += further_states(model.mechanism)
+    names += further_states(model)
     return dict(zip(names, [*state.q.tolist(), *state.qd.tolist(), *state.z.tolist()], strict=True))

@@ -152,6 +152,7 @@ typedef enum {
     GROUP_START_CHECKS,     /* from the same as CHECKS: values of the checks at the initial time */
     GROUP_CHECKS,           /* from time, states, inputs, switches, parameters and PREPARE: values of the checks */
     GROUP_LENGTHS,          /* from states, parameters and PREPARE: lengths of force elements and length rates */
+    GROUP_SAMPLES,          /* from the same as CHECKS: values of the held variables after a sample */
     N_GROUPS
 } Group;
 
@@ -198,16 +199,19 @@ typedef struct {
     int inputs;       /* n_inputs */
     int input_derivatives; /* INPUT_ORDERS times n_inputs numbers, ordered by order: time derivatives of the inputs
                               for the next communication step */
-    int switches;     /* n_switches numbers, constant between events. Switches of time events precede those of the
-                         n_relations switching conditions. A switch is 1.0 if the event time has been reached, or if
-                         the event indicator is positive, else 0.0. */
+    int switches;     /* n_switches numbers, constant between events: switches of time events, switches of the
+                         n_relations switching conditions, n_held variables that samplers hold, and for each of the
+                         n_samplers its number of samples so far. A switch is 1.0 if the event time has been reached,
+                         or if the event indicator is positive, else 0.0. */
     int parameters;   /* n_parameters */
     int pieces;       /* PIECE times n_lookups numbers: current pieces of the lookup tables */
     int start_pieces; /* pieces of the lookup tables at t = 0, which START uses in place of `pieces` */
     int table_arguments; /* 2 times n_lookups numbers: result of PREPARE */
     int start_states; /* n_states numbers: result of PREPARE or START, copied to the states at initialisation */
-    int event_times;  /* n_switches - n_relations numbers, s: result of PREPARE or START in any order; may be in the
-                         past; not finite means never */
+    int event_times;  /* one number per switch of a time event, s: result of PREPARE or START in any order; may be in
+                         the past; not finite means never */
+    int periods;      /* n_samplers numbers, s: result of PREPARE, sample times */
+    int start_held;   /* n_held numbers: result of PREPARE, held variables before the first sample */
     int derivatives;  /* n_states numbers: result of DYNAMICS, time derivatives of the states */
     int indicators;   /* n_relations numbers: result of DYNAMICS, event indicators; NaN if undefined */
     int outputs;      /* n_outputs: result of OUTPUTS */
@@ -219,6 +223,7 @@ typedef struct {
     int corrections;     /* N_LEVELS numbers: accumulated norms of the changes by projections since initialisation */
     int start_checks;    /* n_start_checks: result of START_CHECKS */
     int checks;          /* n_checks: result of CHECKS */
+    int samples;         /* n_held numbers: result of SAMPLES */
     int lengths;         /* 2 n_lines numbers: length of each force element, m, and length rate, m/s; result of
                             LENGTHS */
     int calculated;      /* n_calculated numbers: parameters that depend on others; result of PREPARE */
@@ -372,6 +377,9 @@ typedef struct {
     const char *token;      /* guid (FMI 2.0) or instantiationToken (FMI 3.0), compared with that of the importer */
 
     int n_states, n_inputs, n_switches, n_relations, n_parameters, n_outputs;
+    int n_held, n_samplers;
+    const int *held_ends; /* n_samplers numbers: index after the last held variable of each sampler; a sampler follows
+                             those whose variables it uses. May be NULL if n_samplers is 0 */
     int n_positions; /* the derivatives of the first n_positions states are the following n_positions states */
     int workspace_size;
     Blocks blocks;

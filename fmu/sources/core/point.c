@@ -73,13 +73,19 @@ bool model_set_states(Model *model, const double *states) {
     return true;
 }
 
-static int n_times(void) { return equations.n_switches - equations.n_relations; }
+static int n_times(void) {
+    return equations.n_switches - equations.n_relations - equations.n_held - equations.n_samplers;
+}
 
 static const double *times_of(const Model *model) { return model->workspace + equations.blocks.event_times; }
 
 static double *switches_of(const Model *model) { return model->workspace + equations.blocks.switches; }
 
 static double *relations_of(const Model *model) { return switches_of(model) + n_times(); }
+
+static double *held_of(const Model *model) { return relations_of(model) + equations.n_relations; }
+
+static double *counts_of(const Model *model) { return held_of(model) + equations.n_held; }
 
 /* ---- Time events ------------------------------------------------------------------------------------------------ */
 
@@ -100,6 +106,40 @@ bool switches_follow_time(Model *model) {
     for (int k = 0; k < n_times(); k++)
         changed |= set(model, switches_of(model) + k, has_come(times_of(model)[k], model_time(model)));
     return changed;
+}
+
+/* ---- Samples ------------------------------------------------------------------------------------------------------ */
+
+static double period_of(const Model *model, int sampler) {
+    return model->workspace[equations.blocks.periods + sampler];
+}
+
+/* Sample times are products and not sums, whose rounding errors would grow. */
+static double next_sample(const Model *model, int sampler) {
+    return counts_of(model)[sampler] * period_of(model, sampler);
+}
+
+void samples_begin(Model *model) {
+    memcpy(held_of(model), model->workspace + equations.blocks.start_held, (size_t)equations.n_held * sizeof(double));
+    for (int k = 0; k < equations.n_samplers; k++) {
+        counts_of(model)[k] = fmax(0.0, floor(model_time(model) / period_of(model, k)));
+        if (next_sample(model, k) < model_time(model) && !has_come(model_time(model), next_sample(model, k)))
+            counts_of(model)[k]++;
+    }
+}
+
+int sample_due(const Model *model) {
+    for (int k = 0; k < equations.n_samplers; k++)
+        if (has_come(next_sample(model, k), model_time(model))) return k;
+    return -1;
+}
+
+void sample_take(Model *model, int sampler) {
+    const int begin = sampler > 0 ? equations.held_ends[sampler - 1] : 0, end = equations.held_ends[sampler];
+    memcpy(held_of(model) + begin, model->workspace + equations.blocks.samples + begin,
+           (size_t)(end - begin) * sizeof(double));
+    while (has_come(next_sample(model, sampler), model_time(model))) counts_of(model)[sampler]++;
+    model_changed(model, AFTER_POINT);
 }
 
 /* Returns the time of the next discontinuity in a table's slope, s. */
@@ -123,6 +163,7 @@ double switches_next_time(const Model *model) {
     for (int k = 0; k < n_times(); k++)
         if (isfinite(events[k]) && !has_come(events[k], time)) next = fmin(next, events[k]);
     for (int k = 0; k < equations.n_lookups; k++) next = fmin(next, next_kink(model, k));
+    for (int k = 0; k < equations.n_samplers; k++) next = fmin(next, next_sample(model, k));
     return next;
 }
 
@@ -139,7 +180,7 @@ static bool is_beyond(const Model *model, int k) { return relation_distance(mode
 bool switches_are_due(const Model *model) {
     for (int k = 0; k < n_times(); k++)
         if (switches_of(model)[k] == 0.0 && has_come(times_of(model)[k], model_time(model))) return true;
-    return relations_are_due(model);
+    return sample_due(model) >= 0 || relations_are_due(model);
 }
 
 bool relations_are_due(const Model *model) {

@@ -18,6 +18,9 @@ bool switches_follow_time(Model *model); /* sets the switches of reached event t
 double switches_next_time(const Model *model); /* time of the next time event, s; INFINITY: none */
 
 /* Functions about switching conditions, for which the model must have been evaluated. */
+void samples_begin(Model *model); /* initial values of held variables; the first sample is the next one after the time */
+int sample_due(const Model *model); /* first sampler whose sample time has been reached; -1: none */
+void sample_take(Model *model, int sampler); /* copies the result of SAMPLES to the held variables of a sampler */
 bool switches_are_due(const Model *model);  /* whether a switch differs from its condition */
 bool relations_are_due(const Model *model); /* whether a switch differs from its state-dependent condition */
 double relation_side(const Model *model, int relation);     /* 1 if the switching condition is true, else -1 */

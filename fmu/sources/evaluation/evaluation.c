@@ -24,6 +24,7 @@ static bool finish_start(Model *model) {
     if (!all_finite(model, VARIABLE_STATE, equations.blocks.start_states, equations.n_states)) return false;
     model_move(model, model_time(model), model->workspace + equations.blocks.start_states);
     switches_follow_time(model);
+    samples_begin(model);
     model->run.orientation = 0;
     return true;
 }

@@ -6,6 +6,7 @@
 #include "evaluation.h"
 #include "pace.h"
 #include "point.h"
+#include "vectors.h"
 
 #include <math.h>
 
@@ -28,8 +29,21 @@ static bool count(Model *model, int relation) {
                       equations.relations[relation]);
 }
 
+/* Takes all samples that are due, one after the other, because a sampler may use the variables of an earlier one. */
+static bool take_samples(Model *model) {
+    for (int k; (k = sample_due(model)) >= 0;) {
+        if (!model_evaluate_beside(model, GROUP_SAMPLES)) return false;
+        if (!are_finite(equations.n_held, model->workspace + equations.blocks.samples))
+            return model_fail(model, "a sampled output is not finite at t = %.15g s", model_time(model));
+        sample_take(model, k);
+        forget_steps(model);
+    }
+    return true;
+}
+
 bool model_handle_event(Model *model) {
     if (switches_follow_time(model)) forget_steps(model);
+    if (!take_samples(model)) return false;
     int changed = -1;
     for (int i = 0; i <= equations.n_relations; i++) {
         const bool evaluated = equations.n_relations == 0 || model_evaluate(model, GROUP_DYNAMICS);

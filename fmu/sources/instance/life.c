@@ -5,6 +5,7 @@
 #include "branch.h"
 #include "checks.h"
 #include "evaluation.h"
+#include "events.h"
 #include "methods.h"
 #include "point.h"
 #include "projection.h"
@@ -140,6 +141,7 @@ bool model_exit_initialization(Model *model) {
     for (int i = 0; i < N_COUNTERS; i++) model->run.counters[i] = 0;
     if (!model_begin_projection(model)) return false;
     if (model->co_simulation && !model_settle(model, &moved)) return false;
+    if (model->co_simulation && equations.n_samplers > 0 && !model_handle_event(model)) return false;
     if (!model_evaluate(model, GROUP_OUTPUTS)) return false;
     model->run.counters[COUNTER_SOLVER_EVALUATIONS] = 0;
     model->run.mode = model->co_simulation ? MODE_STEP : MODE_EVENT;

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char LAYOUT[] = "6"; /* version of the layout, to be changed together with the meaning of any number in
+static const char LAYOUT[] = "7"; /* version of the layout, to be changed together with the meaning of any number in
                                      the state */
 
 static const uint64_t EMPTY = 14695981039346656037u;

@@ -1,4 +1,4 @@
-"""Second-order critically damped filters for FMU inputs that a joint or a length follows.
+"""Second-order critically damped filters for inputs that a joint or a length follows.
 
 The output y of a filter with the angular cutoff frequency ω and the input u obeys y'' = ω² (u − y)
 − 2 ω y'. The states are y − y(0) and y'. Both are zero if the motion starts from rest, whatever the
@@ -65,7 +65,9 @@ def _followed(
     name, unit = given.name, given.unit
     program.section("filter", name)
     about = f"filtered command of {_follower(mechanism, given)}"
-    program.inputs.append(Input(name, unit, about, 0.0))
+    if given.command is None:
+        program.inputs.append(Input(name, unit, about, 0.0))
+    command = ir.symbol(name) if given.command is None else lower(given.command)
     offset, rate = (ir.symbol(given.signal(quantity).name) for quantity in ("offset", "offset_rate"))
     omega = program.define(
         f"omega_{name}", 2 * np.pi * given.cutoff, "rad/s", f"angular cutoff frequency of filter {name}"
@@ -73,7 +75,7 @@ def _followed(
     length = _length(program, given)
     start = ir.symbol(length) if length else _start(mechanism, lower, given)
     value = program.define(f"y_{name}", start + offset, unit, f"output of filter {name}")
-    second = omega * omega * (ir.symbol(name) - value) - 2.0 * omega * rate
+    second = omega * omega * (command - value) - 2.0 * omega * rate
     second = program.define(
         f"{name}_second", second, f"{unit}/s2", f"second time derivative of the output of filter {name}"
     )

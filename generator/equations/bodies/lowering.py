@@ -5,6 +5,7 @@ Time events, switching conditions and start values in the expressions are added 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable, Mapping
 
 from ....description.tables.table import Table
@@ -193,7 +194,7 @@ class Lowering:
     def _start(self, tree: Expr) -> Expr:
         key = ir.key(tree)
         if key not in self._started:
-            text = "_".join(dict.fromkeys(expressions.names(tree))).replace(".", "_") or "value"
+            text = re.sub(r"\W", "_", "_".join(dict.fromkeys(expressions.names(tree)))) or "value"
             name = self.program.fresh(f"start_{text}")
             expr = self.without_events(differentiate.at_time_zero(differentiate.expand(tree)))
             self.program.start_values.append(StartValue(name, f"initial value of {text}", expr, tree))

@@ -24,7 +24,7 @@ class Points:
         self, program: EquationSystem, mechanism: SymbolicMechanism, kinematics: SymbolicKinematics
     ) -> None:
         self.program, self.mechanism, self.kinematics = program, mechanism, kinematics
-        self._by_law = {i.own: i.name for element in mechanism.elements for i in element.inputs} | {
+        self._by_law = {i.own: i.name for e in mechanism.elements for i in (*e.inputs, *e.sampled)} | {
             f"{element.name}.{quantity}": measure.signal.name
             for element in mechanism.elements
             for quantity, measure in element.signals.items()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ....language import differentiate, ir
@@ -23,8 +23,9 @@ class Applied:
         """Add the effort or force to the equations; each component is a variable or an FMU input."""
         force, program, kinematics, name = self.force, forces.program, forces.kinematics, self.force.name
         program.section("applied force", name)
-        trees = [differentiate.expand(tree) for tree in force.values or ()]
-        values = self._values(forces, trees)
+        unit, texts = _meaning(forces.mechanism, force)
+        components = zip(force.symbols, force.values, texts, strict=True)
+        values = [_value(forces, symbol, tree, unit, text) for symbol, tree, text in components]
         if force.coordinate is not None:
             forces.effort(force.coordinate, values[0])
             return
@@ -42,20 +43,17 @@ class Applied:
         )
         forces.wrench(body, N, F)
 
-    def _values(self, forces: Forces, trees: Sequence[Expr]) -> list[Expr]:
-        force, program = self.force, forces.program
-        unit, texts = _meaning(forces.mechanism, force)
-        if force.values is None:
-            named = zip(force.symbols, texts, strict=True)
-            program.inputs += [Input(symbol, unit, text) for symbol, text in named]
-            return [ir.symbol(symbol) for symbol in force.symbols]
-        for tree in trees:
-            forces.lower.add_breakpoints(tree)
-        # A constant force also gets a variable, because the Modelica model `Plant` has an input in its place.
-        return [
-            program.assemble(symbol, (), [((), forces.lower(tree))], unit, text, Traits(replaceable=True))
-            for symbol, tree, text in zip(force.symbols, trees, texts, strict=True)
-        ]
+
+def _value(forces: Forces, symbol: str, given: Expr | None, unit: str, text: str) -> Expr:
+    """Return the symbol of a component: an FMU input, or a variable with the value of an expression."""
+    if given is None:
+        forces.program.inputs.append(Input(symbol, unit, text))
+        return ir.symbol(symbol)
+    tree = differentiate.expand(given)
+    forces.lower.add_breakpoints(tree)
+    # even a constant force gets a variable, because the Modelica model `Plant` has an input for it
+    value = forces.lower(tree)
+    return forces.program.assemble(symbol, (), [((), value)], unit, text, Traits(replaceable=True))
 
 
 def _meaning(mechanism: SymbolicMechanism, force: SymbolicForce) -> tuple[str, list[str]]:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+import numpy as np
+
 from ....description.types.measures import Measure
+from ....description.types.units import quotient
 from ....language import ir
 from ....language.ir import Expr
 from ....mechanism.symbolic import SymbolicMechanism
-from ...program.program import EquationSystem, Output
+from ...program.program import START_VALUES, EquationSystem, ModelParameter, Output, StateVariable
 from ..bodies.filters import FilterOutput
 from ..bodies.kinematics import SymbolicKinematics, Wrench
 from ..bodies.lowering import Lowering
@@ -30,6 +33,8 @@ class Forces:
         Wrenches on bodies. Unlike efforts on coordinates, wrenches contribute to joint reactions.
     outputs
         Outputs that force elements publish.
+    states
+        States of force elements and controllers.
     stored
         One function for each spring, which returns the potential energy of the spring, J.
     followed
@@ -50,6 +55,7 @@ class Forces:
         self.efforts: dict[int, Expr] = {}
         self.wrenches: list[Wrench] = []
         self.outputs: list[Output] = []
+        self.states: list[StateVariable] = []
         self.stored: list[Callable[[], Expr]] = []
 
     def publish(self, measure: Measure, expr: Expr) -> Expr:
@@ -58,6 +64,19 @@ class Forces:
         self.program.give(signal.name, expr, *about)
         self.outputs.append(Output(signal, *about, ir.symbol(signal.name)))
         return ir.symbol(signal.name)
+
+    def integrate(self, measure: Measure, start: Expr, rate: Expr) -> None:
+        """Add a state with its initial value and time derivative; a constant initial value becomes a
+        parameter.
+        """
+        signal, unit, text = measure.signal, measure.unit, measure.description
+        if start.op == "constant":
+            about = unit, f"initial value of the {text}", START_VALUES
+            self.program.parameters.append(ModelParameter(f"{signal.name}_start", np.array(start.data), *about))
+            start = ir.symbol(f"{signal.name}_start")
+        per_second = quotient(unit, "s"), f"time derivative of the {text}"
+        rate = self.program.define(f"{signal.name}_dot", rate, *per_second)
+        self.states.append(StateVariable(signal, unit, text, start, rate, 1.0))
 
     def stores(self, energy: Callable[[], Expr]) -> None:
         """Register a function that returns the energy of a spring, J.

@@ -6,14 +6,14 @@ module yields the force elements of this kind.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 
 from ....description.types.force_elements import FORCE_ELEMENTS
 from ....language import ir
 from ....language.ir import Expr, Index
 from ....mechanism.symbolic import SymbolicMechanism
-from ...program.program import EquationSystem, Output
+from ...program.program import EquationSystem
 from ..bodies.filters import FilterOutput
 from ..bodies.kinematics import SymbolicKinematics, Wrench
 from ..bodies.lowering import Lowering
@@ -33,12 +33,11 @@ def derive(
     points: Points,
     lower: Lowering,
     followed: Sequence[FilterOutput],
-) -> tuple[Expr, dict[int, Wrench], list[Output], list[Callable[[], Expr]]]:
+) -> tuple[Expr, dict[int, Wrench], Forces]:
     """Define the generalised forces Q, shape (n,), N or N·m, without friction.
 
-    The first two results are the symbol of Q and the wrenches on subtrees (see `on_subtrees`). The
-    outputs of force elements follow. The last result contains one function per spring, which returns
-    the energy of the spring, J.
+    Returns the symbol of Q, the wrenches on subtrees (see `on_subtrees`), and the collector with outputs,
+    states and energies of the force elements.
     """
     mechanism, forces = kinematics.mechanism, Forces(program, kinematics, points, lower, followed)
     program.gatherings.members(LINES, [line.name for line in mechanism.lines])
@@ -53,8 +52,7 @@ def derive(
     return (
         program.assemble("Q", (mechanism.n,), parts, None, "generalised forces of all force elements; N or N.m"),
         acting,
-        forces.outputs,
-        forces.stored,
+        forces,
     )
 
 

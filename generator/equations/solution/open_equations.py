@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ....language.ir import Expr
 from ....mechanism.symbolic import SymbolicMechanism
-from ...program.program import EquationSystem, Output
+from ...program.program import EquationSystem, Output, StateVariable
 from ..bodies.dynamics import Dynamics
 from ..bodies.filters import FilterOutput
 from ..bodies.kinematics import SymbolicKinematics, Wrench
@@ -41,8 +41,8 @@ class OpenEquations:
         Friction states of the coordinates, and filters of FMU inputs.
     wrenches : dict
         For each body the applied wrench on its subtree.
-    measured, stored : sequences
-        Outputs of the force elements, and functions that return the energies of springs, J.
+    measured, states, stored : sequences
+        Outputs and states of the force elements, and functions that return the energies of springs, J.
     """
 
     program: EquationSystem
@@ -57,4 +57,5 @@ class OpenEquations:
     commands: tuple[FilterOutput, ...]
     wrenches: dict[int, Wrench]
     measured: tuple[Output, ...]
+    states: tuple[StateVariable, ...]
     stored: tuple[Callable[[], Expr], ...]

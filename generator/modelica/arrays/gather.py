@@ -136,6 +136,7 @@ class _Gathering:
         self._definitions = {item.name: item for item in self._items if isinstance(item, Definition)}
         self._published = program.published
         self._states = {state.name for state in program.states}
+        self._states |= {variable.name for sampling in program.samplings for variable in sampling.held}
         self._parameters = {p.name for p in program.parameters}
         self._variables: list[ArrayDeclaration] = []
         self._statements: list[Statement] = []
@@ -411,6 +412,9 @@ class _Gathering:
                 for o in program.outputs
             ],
             states=[replace(s, derivative=change(s.derivative)) for s in program.states],
+            samplings=[
+                replace(s, held=tuple(replace(x, next=change(x.next)) for x in s.held)) for s in program.samplings
+            ],
             start_values=[replace(v, expr=change(v.expr)) for v in program.start_values],
             start_checks=[replace(a, value=change(a.value)) for a in program.start_checks],
             checks=[replace(a, value=change(a.value)) for a in program.checks],
@@ -498,6 +502,9 @@ def _external_expressions(program: EquationSystem) -> Iterator[Expr]:
         yield from (event.time, *([] if event.rate is None else [event.rate]))
     for lookup in program.lookups:
         yield from (lookup.begin, lookup.rate)
+    for sampling in program.samplings:
+        yield sampling.period
+        yield from (expr for variable in sampling.held for expr in (variable.start, variable.next))
     yield from (a.value for a in (*program.start_checks, *program.checks, *program.assertions))
     yield from (required.value for required in program.requirements)
     yield from (expr for item in program.items if _is_kept(item) for expr in item.exprs)

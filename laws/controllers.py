@@ -1,0 +1,93 @@
+"""Laws of controllers: PI, PID, first-order filter and rate limiter.
+
+The PID controller with the error e = r − y has the output u = K (b r − y) + I + D, limited to an
+interval. The derivative part D = −K Td ẏ_f acts on the filtered measured quantity y_f, which obeys
+ẏ_f = (y − y_f) N/Td. The integral part obeys İ = K e/Ti + (u − v)/Tt, where v is the output
+before the limits (back-calculation; Åström and Murray, Feedback Systems, 2021, chapter 11). In a
+sampled controller, the integral part is that of the forward Euler method, and the filter that of the
+backward Euler method.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..description.elements.controllers import Controller
+from ..language.differentiate import ZERO
+from ..language.ir import Expr
+from .law import Law, between
+
+
+def act(controller: Controller, law: Law) -> None:
+    """Publish the output of the controller, and set the derivatives of its states."""
+    _LAWS[controller.type](law)
+
+
+def _pid(law: Law) -> None:
+    measured, setpoint, gain = law.command("measured"), law.command("setpoint"), law.number("gain")
+    wanted = gain * (law.number("setpoint_weight") * setpoint - measured)
+    if law.has("integral_time"):
+        wanted = wanted + law.state("integral")
+    if law.has("derivative_time"):
+        wanted = wanted + _derivative(law, measured, gain)
+    unlimited, output = _limited(law, wanted)
+    if law.has("integral_time"):
+        rate = gain * (setpoint - measured) / law.number("integral_time")
+        if unlimited is not output:
+            follow = law.number("anti_windup_time" if law.has("anti_windup_time") else "integral_time")
+            rate = rate + (output - unlimited) / follow
+        law.integrate("integral", rate, law.number("integral_start"))
+
+
+def _derivative(law: Law, measured: Expr, gain: Expr) -> Expr:
+    filtered = law.at_start(measured) + law.state("lag")
+    time = law.number("derivative_time")
+    rate = (measured - filtered) / _lag(law, time / law.number("derivative_filter"))
+    law.integrate("lag", rate)
+    return law.observe("derivative", -gain * time * rate)
+
+
+def _limited(law: Law, wanted: Expr) -> tuple[Expr, Expr]:
+    """Return the output before and after the limits; both are equal without limits."""
+    if not (law.has("lower") or law.has("upper")):
+        output = law.observe("output", wanted)
+        return output, output
+    unlimited = law.observe("unlimited", wanted)
+    lower, upper = (law.number(key) if law.has(key) else None for key in ("lower", "upper"))
+    return unlimited, law.observe("output", between(lower, unlimited, upper))
+
+
+def _filter(law: Law) -> None:
+    _follow(law, lambda distance: distance / _lag(law, _time_constant(law)))
+
+
+def _rate_limit(law: Law) -> None:
+    rate = law.number("rate")
+    _follow(law, lambda distance: between(-rate, distance / _lag(law, _time_constant(law)), rate))
+
+
+def _time_constant(law: Law) -> Expr:
+    return law.number("time_constant") if law.has("time_constant") else ZERO
+
+
+def _follow(law: Law, rate: Callable[[Expr], Expr]) -> None:
+    """Let the output follow the signal with a rate that depends on the distance from the signal.
+
+    The output begins at the initial value of the signal.
+    """
+    signal, offset = law.command("signal"), law.state("offset")
+    before = (law.number("start") if law.has("start") else law.at_start(signal)) + offset
+    slope = law.observe("slope", rate(signal - before))
+    law.integrate("offset", slope)
+    law.observe("output", before + law.number("sample") * slope if law.has("sample") else before)
+
+
+def _lag(law: Law, time: Expr) -> Expr:
+    """Return the time by which a distance is divided: the time constant, plus the sample time.
+
+    With the sample time, the step of a sampled filter is one of the backward Euler method.
+    """
+    return time + law.number("sample") if law.has("sample") else time
+
+
+_LAWS = {"pi": _pid, "pid": _pid, "filter": _filter, "rate_limit": _rate_limit}
