@@ -28,6 +28,7 @@ from gpmelica.oracle.constraints.paths import legs
 from gpmelica.oracle.runs.simulate import simulate
 from gpmelica.runs.compare.compare import compare
 from gpmelica.runs.compare.findings import Finding, agreement, start_consistency
+from gpmelica.runs.fmpy_runs.states import further_states
 from gpmelica.tasks import second_opinion as second_opinion_command
 from gpmelica.tasks.reference_run import reference_run
 from gpmelica.tasks.second_opinion import Opinion, asked, given
@@ -41,18 +42,18 @@ def _cases(path: Path) -> list[str | None]:
 
 
 def _states(model: System, seed: int) -> list[tuple[float, Any, Any, Any]]:
-    """Return three states near the start: time, coordinates, rates, states of bristles and filters."""
+    """Return three states near the start: time, coordinates, rates, states of bristles, filters and controllers."""
     rng, (q, qd) = np.random.default_rng(seed), model.start
     coordinates = model.mechanism.coordinates
     size = np.array([1.0 if c.role == "joint" else 1e-3 for c in coordinates])
     bristles = [1e-3] * sum(c.friction is not None for c in coordinates)
-    lags = [0.05] * (2 * len(model.mechanism.filters))
+    internal = [0.05] * (len(further_states(model)) - len(bristles))
     return [
         (
             t,
             q + 0.02 * size * rng.normal(size=len(q)),
             qd + 0.1 * size * rng.normal(size=len(q)),
-            np.array([*bristles, *lags]) * rng.normal(size=len(bristles) + len(lags)),
+            np.array([*bristles, *internal]) * rng.normal(size=len(bristles) + len(internal)),
         )
         for t in (0.13, 0.7, 1.3)
     ]
