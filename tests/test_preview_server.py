@@ -176,7 +176,16 @@ def test_missing_file_has_status_2(gpmelica: Command, tmp_path: Path) -> None:
 def test_interrupt_ends_the_command_without_a_traceback(tmp_path: Path) -> None:
     path = tmp_path / "arm.toml"
     path.write_text(toml(ARM), encoding="utf-8")
-    command = [sys.executable, "-m", "gpmelica", "view", str(path), "--no-browser"]
+    # a test run in a shell's background inherits that it is to ignore Ctrl-C
+    heard = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    command = [
+        sys.executable,
+        "-c",
+        f"{heard}; from gpmelica.cli import main; main()",
+        "view",
+        str(path),
+        "--no-browser",
+    ]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert re.search(r"http://127\.0\.0\.1:\d+/[\w-]{43}/", process.stdout.readline())
