@@ -165,7 +165,7 @@ class Master:
         self._record = Record([s.start], [present.values])
         h = s.step or self._first(present)
         count = 0
-        while present.t < s.stop - 1e-12 * max(1.0, abs(s.stop)) and not self._record.ended_by:
+        while not (finished := present.t >= s.stop - 1e-12 * max(1.0, abs(s.stop))) and not self._record.ended_by:
             end = self._next_point(present.t, h)
             used, error = self._attempt(present, end)
             if used is not None:
@@ -180,6 +180,8 @@ class Master:
                 h = self._shorter(end - present.t, error, present.t)
         if not self._record.pieces:
             self._check_running()
+        if finished:  # FMUs may ask for the end at the final time
+            self._record.ended_by = ""
         self._record.wall_s = clock.perf_counter() - begun
         for stepper in self._steppers:
             for part, seconds in stepper.seconds.items():

@@ -272,6 +272,34 @@ def test_growth_stops_a_run() -> None:
         judged(joined(*parts, spring(1e6)), 5.0, step=0.01)
 
 
+class _Ends(LinearPart):
+    """Asks to end the simulation at the time `last`, s, if its step is at most `longest`, s."""
+
+    last, longest = 1.0, 1.0
+
+    def start(self, t: float, inputs: Any) -> None:
+        super().start(t, inputs)
+        self.ended = False
+
+    def advance(self, t: float, h: float, courses: Any) -> tuple[float, bool]:
+        self.ended = t + h > self.last - 1e-9 and h <= self.longest
+        return super().advance(t, h, courses)
+
+
+@pytest.mark.parametrize(
+    ("last", "longest", "complete"), [(1.0, 1.0, True), (0.2, 0.005, False), (0.2, 1.0, False)]
+)
+def test_part_that_asks_for_the_end(last: float, longest: float, complete: bool) -> None:
+    """An end before the final time is incomplete, also in the finer run alone, and an end at the final time is not."""
+    part = _Ends("A", [], ["y"], [[0, 1], [-1, 0]], None, [[1, 0]], x=[1, 0])
+    part.last, part.longest = last, longest
+    run = judged(Network([part], []), 1.0, step=0.01)
+    assert run.agrees
+    assert run.complete is run.ok is complete
+    assert [remark.id for remark in run.remarks] == ([] if complete else ["ended_early"])
+    assert run.time[-1] == pytest.approx(last, abs=0.01)
+
+
 @pytest.mark.slow
 def test_event_inside_a_step_that_cannot_be_repeated() -> None:
     """The part goes on to the end of the step, the others see the event late, and a remark counts such events."""
