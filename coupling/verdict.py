@@ -346,7 +346,7 @@ def _refined(s: Settings, length: float, tolerance: float) -> Settings:
 def _coarse(network: Network, choices: Sequence[MethodChoice], settings: Settings) -> Record | None:
     try:
         return simulated(network, choices, _coarser(settings), silent)
-    except SolveError:
+    except (SolveError, ClaimFailed):  # steps that are too long can be the reason why a call of an FMU fails
         return None
 
 
