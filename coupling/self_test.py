@@ -43,7 +43,8 @@ def tested(
         yield CouplingRemark("takes_no_slopes", part.name, text)
     yield from _coarse(part, settings)
     if able.restores and able.memory:
-        yield from _own_equilibrium(network, k, present, h, settings.stop - settings.start)
+        with suppress(PartFailed):  # a part may refuse to move without the forces of the connections
+            yield from _own_equilibrium(network, k, present, h, settings.stop - settings.start)
 
 
 def _wrong(part: Participant, t: float, h: float, given: Array) -> Iterator[tuple[str, str]]:
@@ -168,12 +169,13 @@ def _restores_wrongly(part: Participant, t: float, h: float, given: Array) -> st
     steps.
     """
     course, begin = polynomials.constant(given), part.outputs_now()
-    try:
-        first = _stepped(part, t, h, given, course, course)
+    first = _stepped(part, t, h, given, course, course)
+    with suppress(PartFailed):  # a part may refuse other inputs
         _stepped(part, t, h, given, polynomials.constant(_higher(given)))
+    try:
         second = _stepped(part, t, h, given, course, course)
     except PartFailed as error:
-        return str(error)
+        return f"fails in a repeated step: {error}"
     if not _same(first, second):
         return (
             f"two steps of {h:g} s, repeated from one state, differ by {float(np.max(np.abs(first - second))):.3g}"

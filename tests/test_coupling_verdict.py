@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from helpers_coupling import (
     F,
+    V,
+    X,
     boom,
     error,
     joined,
@@ -240,6 +242,29 @@ def test_sentences_about_parts(network: Callable[[], Network], kind: str, senten
     assert chosen(two_masses())[1] == {}
 
 
+class _Refuses(LinearPart):
+    """Refuses steps with an input outside of the interval `admitted`."""
+
+    admitted = (-np.inf, np.inf)
+
+    def advance(self, t: float, h: float, courses: Any) -> tuple[float, bool]:
+        if not np.all((self.admitted[0] <= courses[:, 0]) & (courses[:, 0] <= self.admitted[1])):
+            raise PartFailed(f"{self.name} at t = {t:.9g} s: the input is out of range")
+        return super().advance(t, h, courses)
+
+
+@pytest.mark.parametrize("admitted", [(-np.inf, 1.0), (1.0, np.inf)])
+def test_part_that_refuses_inputs_of_tests(admitted: tuple[float, float]) -> None:
+    """A part that refuses inputs of a test, larger ones or no force, keeps its claims, and the tests go on."""
+    part = _Refuses(
+        "A", [PortSignal("f", "N", start=1.0)], [X, V], [[0, 1], [-10, 0]], [[0], [1]], np.eye(2), x=[0, 0]
+    )
+    part.admitted = admitted
+    _, remarks = chosen(Network([part], []))
+    assert not remarks
+    assert part.abilities.restores
+
+
 def test_slopes_that_are_no_numbers() -> None:
     """A part whose slopes are NaN runs like a part that gives none, and a remark names it."""
     run, without = (
@@ -290,7 +315,7 @@ class _Ends(LinearPart):
     ("last", "longest", "complete"), [(1.0, 1.0, True), (0.2, 0.005, False), (0.2, 1.0, False)]
 )
 def test_part_that_asks_for_the_end(last: float, longest: float, complete: bool) -> None:
-    """An end before the final time is incomplete, also in the finer run alone, and an end at the final time is not."""
+    """A run is incomplete if a part ends it or the finer run before the final time, and not at this time."""
     part = _Ends("A", [], ["y"], [[0, 1], [-1, 0]], None, [[1, 0]], x=[1, 0])
     part.last, part.longest = last, longest
     run = judged(Network([part], []), 1.0, step=0.01)
@@ -437,7 +462,7 @@ class _Noisy(LinearPart):
 
 @pytest.mark.parametrize("restores", [True, False])
 def test_noise_does_not_shorten_steps_without_end(monkeypatch: pytest.MonkeyPatch, restores: bool) -> None:
-    """The interpolation error of a noisy output does not decrease with the step, so the steps have a lower limit."""
+    """Noise of an output is no interpolation error that shorter steps reduce, so the steps have a limit."""
     monkeypatch.setattr(master, "_INTERPOLATED", 0.02)
     part = _Noisy("A", [], ["y"], [[0, 1], [-1, 0]], None, [[1, 0]], x=[1, 0], restores=restores)
     run = coupled(Network([part], []), "sequential", 1.0, nominal=0.1)
