@@ -265,6 +265,14 @@ def test_part_that_refuses_inputs_of_tests(admitted: tuple[float, float]) -> Non
     assert part.abilities.restores
 
 
+@pytest.mark.parametrize("mass", [1e6, 2e6, 3e6, 4e6, 5e6, 1e7])
+def test_slopes_without_an_effect_above_rounding(mass: float) -> None:
+    """A heavy body that constant inputs move by a rounding error does not ignore slopes, which move it less."""
+    part = LinearPart("A", [F], [X], [[0, 1], [0, 0]], [[0], [1 / mass]], [[1, 0]], x=[100.0, 0])
+    _, remarks = chosen(Network([part], []))
+    assert not remarks
+
+
 def test_slopes_that_are_no_numbers() -> None:
     """A part whose slopes are NaN runs like a part that gives none, and a remark names it."""
     run, without = (
