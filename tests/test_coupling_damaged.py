@@ -478,7 +478,7 @@ def test_claim_that_fails(judge: Judge, damaged: dict[str, Any], honest: dict[st
 
 
 def test_values_that_an_fmu_may_refuse(binary: bytes, tmp_path: Path) -> None:
-    """An FMU that refuses slopes fails in its claim, unless the slopes are no numbers as in a diverging iteration."""
+    """An FMU that refuses slopes breaks its claim, unless the slopes are NaN as in a diverging iteration."""
     linear_fmu(binary, tmp_path / "A", [F], [X], {"d": [[1.0]]}, fails=3)
     linear_fmu(binary, tmp_path / "B", [F], [X], {"d": [[np.inf]]})
     part, lost = (FmuPart(name, tmp_path / name, tmp_path / f"{name}_unpacked") for name in "AB")
@@ -486,7 +486,7 @@ def test_values_that_an_fmu_may_refuse(binary: bytes, tmp_path: Path) -> None:
         for slope, error in ((np.nan, PartFailed), (1.0, ClaimFailed)):
             part.start(0.0, np.zeros(1))
             part.begin()
-            with pytest.raises(error, match="A .*fmi2SetRealInputDerivatives"):
+            with pytest.raises(error, match=r"A .*fmi2SetRealInputDerivatives"):
                 part.advance(0.0, 0.1, np.array([[0.0, slope, 0.0, 0.0]]))
         lost.start(0.0, np.zeros(1))
         lost.begin()
