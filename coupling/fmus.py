@@ -330,6 +330,8 @@ class FmuPart:
             self._set_continuous(courses[:, 0])
         else:  # event mode is necessary for a change of discrete inputs
             self._settle(courses[:, 0])
+            if self.ended:
+                return t, False
         if self._fmi3:
             return self._advance_fmi3(t, h)
         if self.abilities.takes_courses and self._real_inputs:
