@@ -195,13 +195,14 @@ class FmuPart:
         except FMICallException as error:
             self._refused = error
 
-    def _called(self, call: Callable[[], Any], claim: str = "") -> Any:
+    def _called(self, call: Callable[[], Any], claim: str = "", given: Array | Sequence[float] = ()) -> Any:
         """Return the result of an FMI call, and translate its errors.
 
         Parameters
         ----------
         call : the call
         claim : field of `Abilities` without which the call is not made
+        given : values that the call passes to the FMU; if one is not finite, the FMU may refuse the call
         """
         if self._failure is not None:
             raise self._failure
@@ -213,7 +214,7 @@ class FmuPart:
             where = f"{self.name} at t = {self._t:.9g} s"
             if error.status == _FATAL:
                 self._failure = SolveError(f"{where}: {said}")
-            elif claim:
+            elif claim and np.isfinite(given).all():
                 self._failure = ClaimFailed(self, claim, f"reports an error at t = {self._t:.9g} s: {said}")
             raise self._failure or PartFailed(f"{where}: {said}") from None
         except (OverflowError, ValueError) as error:  # a value such as NaN cannot be rounded to an integer
@@ -310,11 +311,11 @@ class FmuPart:
 
     def _give(self, courses: Array, h: float) -> None:
         """Pass the time derivatives of the real inputs over a step of length h, s, to an FMU 2.0."""
-        self._called(lambda: self._derivatives.give(self._fmu, courses, h), "takes_courses")
+        self._called(lambda: self._derivatives.give(self._fmu, courses, h), "takes_courses", courses)
 
     def _along(self, rates: Array) -> Array:
         """Return the changes of the real outputs for small changes of the real inputs."""
-        return np.asarray(self._called(lambda: self._derivatives.along(self._fmu, rates), "gives_gains"))
+        return np.asarray(self._called(lambda: self._derivatives.along(self._fmu, rates), "gives_gains", rates))
 
     # ---- Steps ---------------------------------------------------------------------------------------------
 
@@ -329,6 +330,8 @@ class FmuPart:
             self._set_continuous(courses[:, 0])
         else:  # event mode is necessary for a change of discrete inputs
             self._settle(courses[:, 0])
+            if self.ended:
+                return t, False
         if self._fmi3:
             return self._advance_fmi3(t, h)
         if self.abilities.takes_courses and self._real_inputs:
@@ -384,13 +387,15 @@ class FmuPart:
         self._called(lambda: self._fmu.freeFMUState(state[0]), "restores")
 
     def gains(self) -> Array | None:
-        """Return ∂ outputs / ∂ inputs now, shape (n_y, n_u); None if the FMU has no directional derivatives."""
+        """Return ∂ outputs / ∂ inputs now, shape (n_y, n_u); None if the FMU gives none or has lost its state."""
         if not self.abilities.gives_gains:
             return None
         found = np.zeros((len(self.outputs), len(self.inputs)))
         for k in self._acting if self._real_outputs else ():
             found[self._real_outputs, self._real_inputs[k]] = self._along(np.arange(len(self._in)) == k)
         if not np.isfinite(found).all():
+            if not np.isfinite(self.outputs_now()).all():
+                return None
             raise ClaimFailed(self, "gives_gains", f"returns one that is not finite at t = {self._t:.9g} s")
         return found
 

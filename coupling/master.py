@@ -39,6 +39,7 @@ from .stepping import (
 _EVENT_PASSES = 100  # largest number of repeated evaluations of all parts at one event
 _LOST = 30  # the coupling is unstable if more successive steps miss the inputs by over half of their range
 _SHORTEST = 1e-9  # shortest step, as a fraction of the simulated time; a step that ends at an event may be shorter
+_INTERPOLATED = 1e-5  # noise of outputs must not shorten steps below this fraction of the simulated time
 _ITERATION = 1e-9  # relative tolerance of the iteration in a fixed communication step
 _LEAST = 1e-3  # errors are divided by at least this fraction of a signal's magnitude, if ranges are known
 _LEAST_YET = 0.1  # errors are divided by at least this fraction of a signal's magnitude, if ranges are unknown
@@ -164,7 +165,7 @@ class Master:
         self._record = Record([s.start], [present.values])
         h = s.step or self._first(present)
         count = 0
-        while present.t < s.stop - 1e-12 * max(1.0, abs(s.stop)) and not self._record.ended_by:
+        while not (finished := present.t >= s.stop - 1e-12 * max(1.0, abs(s.stop))) and not self._record.ended_by:
             end = self._next_point(present.t, h)
             used, error = self._attempt(present, end)
             if used is not None:
@@ -179,6 +180,8 @@ class Master:
                 h = self._shorter(end - present.t, error, present.t)
         if not self._record.pieces:
             self._check_running()
+        if finished:  # FMUs may ask for the end at the final time
+            self._record.ended_by = ""
         self._record.wall_s = clock.perf_counter() - begun
         for stepper in self._steppers:
             for part, seconds in stepper.seconds.items():
@@ -471,10 +474,15 @@ class Master:
         if stepper.method == SEQUENTIAL:
             off = _largest(step, stepper.group.feedback, scale)
             self._watch(off, step.end)
-            return off if self._settings.step else max(off, _interpolation_error(present, step, rows, scale))
+            return off if self._is_shortest(step.h) else max(off, _interpolation_error(present, step, rows, scale))
         if not stepper.group.loops:
             return 0.0
         return 0.0 if present.last is None else _largest(step, rows, scale) / 20.0
+
+    def _is_shortest(self, h: float) -> bool:
+        """Return whether interpolation errors must not shorten a step of length h, s, any further."""
+        s = self._settings
+        return s.step is not None or h <= min(s.nominal, _INTERPOLATED * (s.stop - s.start))
 
     def _watch(self, off: float, t: float) -> None:
         self._lost = self._lost + 1 if not off < 0.5 else 0

@@ -126,9 +126,14 @@ def _reference(system: CoupledSystem, settings: Settings, judged: Coupled, short
         rows = {".".join(port): row for row, port in enumerate(network.outputs)}
         return _Reference("uncut machine", {rows[name]: values for name, values in whole.signals.items()}, None)
     step = shortest * _BIAS ** (1.0 / _order(judged))
-    record = simulated(network, judged.choices, replace(settings, step=step), silent)
+    name = f"run with a step of {step:.3g} s"
+    try:
+        record = simulated(network, judged.choices, replace(settings, step=step), silent)
+    except GpmelicaError:  # the step can be too short for an FMU
+        assert judged.finer is not None
+        record, name = judged.finer, "finer run of the verdict"
     values = record.sample(output_times(settings))[: network.n_y]
-    return _Reference(f"run with a step of {step:.3g} s", dict(enumerate(values)), record)
+    return _Reference(name, dict(enumerate(values)), record)
 
 
 def _order(judged: Coupled) -> int:
@@ -178,6 +183,8 @@ def _measured(
         record = simulated(judged.network, choices, settings, silent)
     except GpmelicaError as error:
         return replace(run, failure=str(error))
+    if record.ended_by:
+        return replace(run, failure=f"{record.ended_by} has ended the run at t = {record.times[-1]:.9g} s")
     count = len(record.pieces)
     step = run.step if run.tolerance is None else (settings.stop - settings.start) / count
     largest = _error(judged, settings, record, reference, rows)

@@ -40,5 +40,5 @@ def lines(run: Coupled) -> Iterator[str]:
 
 def _verdict(run: Coupled) -> str:
     if not run.complete:
-        return f"the run is incomplete, {run.record.ended_by} has ended it at t = {run.record.times[-1]:.9g} s"
+        return f"the run is incomplete, {run.ended_by} has ended it at t = {run.time[-1]:.9g} s"
     return "the coupling agrees and holds" if run.ok else "the coupling is not good enough"

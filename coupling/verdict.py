@@ -135,8 +135,13 @@ class Coupled:
 
     @property
     def complete(self) -> bool:
-        """Whether the run has reached its final time, and no FMU has ended it early."""
-        return not self.record.ended_by
+        """Whether this run and the finer run have reached the final time, and no FMU has ended them early."""
+        return not self.ended_by
+
+    @property
+    def ended_by(self) -> str:
+        """Name of the FMU that has ended this run or the finer run early, or an empty text."""
+        return self.record.ended_by or (self.finer.ended_by if self.finer else "")
 
     @property
     def agrees(self) -> bool:
@@ -253,8 +258,8 @@ def _couple(system: CoupledSystem, options: Options, progress: Progress) -> Coup
         coarse, run, settings = run, fine, _finer(settings)
     # Errors of an FMU's own integration can be larger in a finer run.
     error, worst, settings, (coarse, run, fine) = min(trials, key=itemgetter(0))
-    remarks += _ended(run, stop)
     settings = _shared(settings, run, fine)
+    remarks += _ended(run.ended_by or fine.ended_by, settings.stop, stop)
     order = None if coarse is None else _order(system.network, rows, (coarse, run, fine), error, asked)
     whole = None
     if system.whole is not None:
@@ -341,7 +346,7 @@ def _refined(s: Settings, length: float, tolerance: float) -> Settings:
 def _coarse(network: Network, choices: Sequence[MethodChoice], settings: Settings) -> Record | None:
     try:
         return simulated(network, choices, _coarser(settings), silent)
-    except SolveError:
+    except (SolveError, ClaimFailed):  # steps that are too long can be the reason why a call of an FMU fails
         return None
 
 
@@ -495,13 +500,13 @@ def _created(found: Sequence[EnergyResidual], tolerance: float) -> list[Coupling
     ]
 
 
-def _ended(run: Record, stop: float) -> Iterator[CouplingRemark]:
-    if run.ended_by:
+def _ended(name: str, end: float, stop: float) -> Iterator[CouplingRemark]:
+    if name:
         text = (
-            f"{run.ended_by} asks to end the simulation at t = {run.times[-1]:.9g} s, before the final time of"
-            f" {stop:g} s; the results end there"
+            f"{name} asks to end the simulation at t = {end:.9g} s, before the final time of {stop:g} s; the"
+            " results end there"
         )
-        yield CouplingRemark("ended_early", run.ended_by, text)
+        yield CouplingRemark("ended_early", name, text)
 
 
 def _late(run: Record) -> Iterator[CouplingRemark]:

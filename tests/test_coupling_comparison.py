@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
-from helpers_coupling import two_masses_and_law
-from helpers_coupling_parts import OdePart, Switch
+from helpers_coupling import two_masses, two_masses_and_law
+from helpers_coupling_parts import LinearPart, OdePart, Switch
 
 from gpmelica.coupling.comparison import away_from_events, observed_order, relative_errors
 from gpmelica.coupling.master import Record
+from gpmelica.coupling.method_comparison import compare
 from gpmelica.coupling.network import Network
-from gpmelica.coupling.participant import PortSignal
+from gpmelica.coupling.participant import PartFailed, PortSignal
 from gpmelica.coupling.ports import note_rounding
 from gpmelica.coupling.system import CoupledSystem
 from gpmelica.coupling.verdict import Options, couple
@@ -80,6 +82,57 @@ def test_uncut_machine_near_events(time: float, difference: float) -> None:
     assert run.whole is not None
     assert run.whole.difference == pytest.approx(difference)
     assert run.agrees == (difference == 0.0)
+
+
+class _Brief(OdePart):
+    """A part that asks to end the simulation at the time `last`, s."""
+
+    last = 1.0
+
+    def advance(self, t: float, h: float, courses: Any) -> tuple[float, bool]:
+        self.ended = t + h > self.last - 1e-9
+        return super().advance(t, h, courses)
+
+
+def _sine(kind: type[OdePart], name: str) -> OdePart:
+    return kind(name, [], ["y"], lambda t, x, u: [np.sin(t)], gives_slopes=False)
+
+
+@pytest.mark.parametrize(("last", "agrees"), [(1.0, True), (0.5, False)])
+def test_uncut_machine_that_ends_early(last: float, agrees: bool) -> None:
+    """An uncut machine that ends before its parts differs from them, and no values after its end are compared."""
+    part = _sine(_Brief, "Whole")
+    assert isinstance(part, _Brief)
+    part.last = last
+    whole = WholeMachine(part, True, [(("A", "y"), "y")])
+    system = CoupledSystem("test", Network([_sine(OdePart, "A")], []), stop=1.0, whole=whole)
+    run = couple(system, Options(step=0.01))
+    assert run.whole is not None
+    assert run.agrees is agrees
+    assert bool(np.isnan(run.whole.signals["A.y"]).any()) is not agrees
+    if not agrees:
+        assert run.whole.worst == "the final time, 0.5 s in the uncut machine"
+
+
+class _Discards(LinearPart):
+    """A part that cannot begin with a step of less than 2 ms."""
+
+    def advance(self, t: float, h: float, courses: Any) -> tuple[float, bool]:
+        if t == 0.0 and h < 0.002:
+            raise PartFailed(f"{self.name} at t = {t:.9g} s: the step is too short")
+        return super().advance(t, h, courses)
+
+
+def test_reference_that_fails() -> None:
+    """If the reference of a comparison fails, the finer run of the verdict takes its place."""
+    network = two_masses()
+    network.parts[0].__class__ = _Discards
+    system, options = CoupledSystem("test", network, stop=0.1), Options(step=0.01)
+    judged = couple(system, options)
+    runs = compare(system, options, judged)
+    assert {run.reference for run in runs} == {"finer run of the verdict"}
+    [error] = [run.error for run in runs if run.label == "hermite" and run.step == 0.01]
+    assert error == pytest.approx(judged.error, rel=0.1)
 
 
 def test_rounding_errors_of_a_lone_force() -> None:

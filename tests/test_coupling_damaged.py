@@ -20,6 +20,7 @@ from test_coupling_systems import archive, component, connector, structure
 from gpmelica.core.errors import GpmelicaError
 from gpmelica.coupling.fmus import FmuPart
 from gpmelica.coupling.network import Network, Wire
+from gpmelica.coupling.participant import ClaimFailed, PartFailed
 from gpmelica.coupling.report import lines
 from gpmelica.coupling.system import CoupledSystem, open_system
 from gpmelica.coupling.verdict import Coupled, Options, couple
@@ -474,6 +475,25 @@ def test_claim_that_fails(judge: Judge, damaged: dict[str, Any], honest: dict[st
     assert found.choices == expected.choices
     assert np.array_equal(found.record.values, expected.record.values)
     assert (found.error, found.ok) == (expected.error, expected.ok)
+
+
+def test_values_that_an_fmu_may_refuse(binary: bytes, tmp_path: Path) -> None:
+    """An FMU that refuses slopes breaks its claim, unless the slopes are NaN as in a diverging iteration."""
+    linear_fmu(binary, tmp_path / "A", [F], [X], {"d": [[1.0]]}, fails=3)
+    linear_fmu(binary, tmp_path / "B", [F], [X], {"d": [[np.inf]]})
+    part, lost = (FmuPart(name, tmp_path / name, tmp_path / f"{name}_unpacked") for name in "AB")
+    try:
+        for slope, error in ((np.nan, PartFailed), (1.0, ClaimFailed)):
+            part.start(0.0, np.zeros(1))
+            part.begin()
+            with pytest.raises(error, match=r"A .*fmi2SetRealInputDerivatives"):
+                part.advance(0.0, 0.1, np.array([[0.0, slope, 0.0, 0.0]]))
+        lost.start(0.0, np.zeros(1))
+        lost.begin()
+        assert lost.gains() is None  # 0 · ∞ is no number, so that the output is none
+    finally:
+        part.close()
+        lost.close()
 
 
 @pytest.mark.slow

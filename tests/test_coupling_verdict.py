@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from helpers_coupling import (
     F,
+    V,
+    X,
     boom,
     error,
     joined,
@@ -32,7 +34,7 @@ from helpers_coupling_parts import LinearPart, OdePart, SampledPart, Switch
 
 from gpmelica.core.errors import DescriptionError, SolveError
 from gpmelica.core.progress import silent
-from gpmelica.coupling import verdict
+from gpmelica.coupling import master, verdict
 from gpmelica.coupling.comparison import difference
 from gpmelica.coupling.energy import EnergyResidual
 from gpmelica.coupling.master import Record, Settings
@@ -240,6 +242,37 @@ def test_sentences_about_parts(network: Callable[[], Network], kind: str, senten
     assert chosen(two_masses())[1] == {}
 
 
+class _Refuses(LinearPart):
+    """Refuses steps with an input outside of the interval `admitted`."""
+
+    admitted = (-np.inf, np.inf)
+
+    def advance(self, t: float, h: float, courses: Any) -> tuple[float, bool]:
+        if not np.all((self.admitted[0] <= courses[:, 0]) & (courses[:, 0] <= self.admitted[1])):
+            raise PartFailed(f"{self.name} at t = {t:.9g} s: the input is out of range")
+        return super().advance(t, h, courses)
+
+
+@pytest.mark.parametrize("admitted", [(-np.inf, 1.0), (1.0, np.inf)])
+def test_part_that_refuses_inputs_of_tests(admitted: tuple[float, float]) -> None:
+    """A part that refuses inputs of a test, larger ones or no force, keeps its claims, and the tests go on."""
+    part = _Refuses(
+        "A", [PortSignal("f", "N", start=1.0)], [X, V], [[0, 1], [-10, 0]], [[0], [1]], np.eye(2), x=[0, 0]
+    )
+    part.admitted = admitted
+    _, remarks = chosen(Network([part], []))
+    assert not remarks
+    assert part.abilities.restores
+
+
+@pytest.mark.parametrize("mass", [1e6, 2e6, 3e6, 4e6, 5e6, 1e7])
+def test_slopes_without_an_effect_above_rounding(mass: float) -> None:
+    """A heavy body that constant inputs move by a rounding error does not ignore slopes, which move it less."""
+    part = LinearPart("A", [F], [X], [[0, 1], [0, 0]], [[0], [1 / mass]], [[1, 0]], x=[100.0, 0])
+    _, remarks = chosen(Network([part], []))
+    assert not remarks
+
+
 def test_slopes_that_are_no_numbers() -> None:
     """A part whose slopes are NaN runs like a part that gives none, and a remark names it."""
     run, without = (
@@ -270,6 +303,34 @@ def test_growth_stops_a_run() -> None:
     parts = mass("A", 1.0, 10.0, 0.1, 0.0, restores=False), mass("B", 1.0, 40.0, 0.0, 0.0, restores=False)
     with pytest.raises(SolveError, match="the coupling is unstable; let all FMUs save and restore"):
         judged(joined(*parts, spring(1e6)), 5.0, step=0.01)
+
+
+class _Ends(LinearPart):
+    """Asks to end the simulation at the time `last`, s, if its step is at most `longest`, s."""
+
+    last, longest = 1.0, 1.0
+
+    def start(self, t: float, inputs: Any) -> None:
+        super().start(t, inputs)
+        self.ended = False
+
+    def advance(self, t: float, h: float, courses: Any) -> tuple[float, bool]:
+        self.ended = t + h > self.last - 1e-9 and h <= self.longest
+        return super().advance(t, h, courses)
+
+
+@pytest.mark.parametrize(
+    ("last", "longest", "complete"), [(1.0, 1.0, True), (0.2, 0.005, False), (0.2, 1.0, False)]
+)
+def test_part_that_asks_for_the_end(last: float, longest: float, complete: bool) -> None:
+    """A run is incomplete if a part ends it or the finer run before the final time, and not at this time."""
+    part = _Ends("A", [], ["y"], [[0, 1], [-1, 0]], None, [[1, 0]], x=[1, 0])
+    part.last, part.longest = last, longest
+    run = judged(Network([part], []), 1.0, step=0.01)
+    assert run.agrees
+    assert run.complete is run.ok is complete
+    assert [remark.id for remark in run.remarks] == ([] if complete else ["ended_early"])
+    assert run.time[-1] == pytest.approx(last, abs=0.01)
 
 
 @pytest.mark.slow
@@ -391,6 +452,29 @@ def test_output_between_communication_points() -> None:
         assert run.ok is ok
         assert true / 5.0 < run.error < 5.0 * true
         assert (true < 1e-4) is ok
+
+
+class _Noisy(LinearPart):
+    """Has an output with noise, and takes no more steps than a run of bearable length has."""
+
+    steps = 0
+
+    def outputs_now(self) -> Any:
+        return super().outputs_now() + 0.01 * np.sin(1e12 * self._t)
+
+    def advance(self, t: float, h: float, courses: Any) -> tuple[float, bool]:
+        self.steps += 1
+        assert self.steps < 1000, f"the run has reached {t} s"
+        return super().advance(t, h, courses)
+
+
+@pytest.mark.parametrize("restores", [True, False])
+def test_noise_does_not_shorten_steps_without_end(monkeypatch: pytest.MonkeyPatch, restores: bool) -> None:
+    """Noise of an output is no interpolation error that shorter steps reduce, so the steps have a limit."""
+    monkeypatch.setattr(master, "_INTERPOLATED", 0.02)
+    part = _Noisy("A", [], ["y"], [[0, 1], [-1, 0]], None, [[1, 0]], x=[1, 0], restores=restores)
+    run = coupled(Network([part], []), "sequential", 1.0, nominal=0.1)
+    assert 20 < len(run.record.pieces) < 200
 
 
 @pytest.mark.parametrize("product", [2.0, 4.0, 16.0])

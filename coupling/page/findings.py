@@ -26,7 +26,7 @@ def findings(run: Coupled) -> list[tuple[str, str]]:
 
 def _incomplete(run: Coupled) -> Iterator[tuple[str, str]]:
     if not run.complete:
-        yield "incomplete", f"{run.record.ended_by} has ended the run at {decimal(run.record.times[-1])} s."
+        yield "incomplete", f"{run.ended_by} has ended the run at {decimal(float(run.time[-1]))} s."
 
 
 def numbers(run: Coupled) -> Iterator[tuple[str, str]]:
