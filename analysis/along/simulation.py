@@ -201,12 +201,19 @@ class _Run:
     def _sampled(self, t: float, y: Array, segment: Segment | None) -> tuple[Segment | None, Array]:
         """Take the samples of controllers at time t, s, and return the segment and the state after them.
 
-        The output at this time shows the values after the samples.
+        A new output of a controller may change switching conditions, on which the sample of another
+        controller depends. Both are therefore computed in turn until no output changes. The output at this
+        time shows the values after the samples.
         """
         if not self._has_samples:
             return segment, y
-        segment = self.events.segment(t, y, t, segment)
-        y = self.motion.sampled(t, y, segment)
+        settled = self.events.segment(t, y, t, segment)
+        for _ in range(len(y)):
+            before, y = y, self.motion.held(t, y, settled)
+            if np.array_equal(y, before):
+                break
+            settled = self.events.segment(t, y, t, settled)
+        segment, y = settled, self.motion.advanced(t, y, settled)
         self._values[self._first_from(t) : self._done] = y
         return segment, y
 
