@@ -42,7 +42,7 @@ def _cases(path: Path) -> list[str | None]:
 
 
 def _states(model: System, seed: int) -> list[tuple[float, Any, Any, Any]]:
-    """Return three states near the start: time, coordinates, rates, states of bristles, filters and controllers."""
+    """Return three states near the start: time, positions, rates, states of friction, filters and controllers."""
     rng, (q, qd) = np.random.default_rng(seed), model.start
     coordinates = model.mechanism.coordinates
     size = np.array([1.0 if c.role == "joint" else 1e-3 for c in coordinates])
