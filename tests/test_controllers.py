@@ -228,6 +228,34 @@ def test_fmus_sample_between_communication_points(compile_data: CompileData) -> 
         fmu.fmi.freeFMUState(kept)
 
 
+def _seen_limits() -> Table:
+    """A sampled step drives a continuous controller to its limit, and a filter samples this controller."""
+    step = {"name": "step", "type": "filter", "signal": "1 if t > 0.35 else 0", "sample": 0.1}
+    limited = _pi(name="fast", drives=None, setpoint="(1 if t > 0.2 else 0) - 2*step_output", measured="0*t")
+    seen = {"name": "seen", "type": "filter", "signal": "fast_output", "sample": 0.1, "start": 0.0}
+    limits = {"lower": -1.0, "upper": 1.0}
+    simulation = {"start": "description", "stop": 0.6, "output_step": 0.05}
+    return _rotor(seen | {"drives": "torque"}, limited | limits, step, simulation=simulation)
+
+
+_SEEN = np.repeat([0.0, 1.0, -1.0], [4, 4, 5])  # outputs of `seen` every 0.05 s
+
+
+def test_samples_see_limits_that_act_at_the_same_time() -> None:
+    """An output reaches a limit by a time event, and then by a sample; a sample at the same time sees the limit."""
+    data = _seen_limits()
+    for found in (_run(data), oracle_run(assemble_system(from_data(data)))):
+        assert found.signals["seen_output"] == pytest.approx(_SEEN)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["me", "cs"])
+def test_samples_of_fmus_see_limits_that_act_at_the_same_time(compile_data: CompileData, mode: Any) -> None:
+    """The switching conditions follow each sample before the next one."""
+    found = run_of(compile_data(_seen_limits()), mode, stop=0.6, output_step=0.05)
+    assert found.signals["seen_output"] == pytest.approx(_SEEN)
+
+
 # ---- Ways to an input -------------------------------------------------------------------------------------------
 
 

@@ -201,12 +201,18 @@ class _Run:
     def _sampled(self, t: float, y: Array, segment: Segment | None) -> tuple[Segment | None, Array]:
         """Take the samples of controllers at time t, s, and return the segment and the state after them.
 
-        The output at this time shows the values after the samples.
+        A new output of a controller may change switching conditions, on which the sample of another
+        controller depends. Both are therefore computed in turn until no output changes. The output at this
+        time shows the values after the samples.
         """
         if not self._has_samples:
             return segment, y
-        segment = self.events.segment(t, y, t, segment)
-        y = self.motion.sampled(t, y, segment)
+        for _ in range(len(y) + 1):
+            segment, before = self.events.segment(t, y, t, segment), y
+            y = self.motion.held(t, y, segment)
+            if np.array_equal(y, before):
+                break
+        y = self.motion.advanced(t, y, segment)
         self._values[self._first_from(t) : self._done] = y
         return segment, y
 

@@ -123,24 +123,30 @@ class LawForces(ForceElements):
         periods = {float(part.element.period) for part in self._parts if part.element.period is not None}
         return [k * period for period in periods for k in range(int(end / period * (1 + _SAME_SAMPLE)) + 1)]
 
-    def sampled(self, state: KinematicState) -> Array:
-        """Return the internal states after the samples that are due at the time of a state.
+    def held(self, state: KinematicState) -> Array:
+        """Return the internal states with new quantities of all samples that are due at the time of a state.
 
         An element may use the quantities of others that are sampled at the same time. The quantities are
-        therefore computed repeatedly, from the states before the samples, until none changes.
+        therefore final if another call does not change them.
         """
-        due, lag = [part for part in self._parts if part.is_due(state.t)], state.lag.copy()
-        for _ in range(len(due) + 1):
-            before = lag.copy()
-            for name, reading in (pair for part in due for pair in part.observed.items()):
-                lag[self._indices[name]] = reading.number(replace(state, lag=lag))
-            if np.array_equal(lag, before):
-                break
-        after = lag.copy()
-        for part in due:
+        lag = state.lag.copy()
+        for name, reading in (pair for part in self._due(state.t) for pair in part.observed.items()):
+            lag[self._indices[name]] = reading.number(replace(state, lag=lag))
+        return lag
+
+    def advanced(self, state: KinematicState) -> Array:
+        """Return the internal states after all samples that are due at the time of a state.
+
+        The quantities of the samples must be final; see `held`.
+        """
+        after = state.lag.copy()
+        for part in self._due(state.t):
             for name, reading in part.rates.items():
-                after[self._indices[name]] += part.element.period * reading.number(replace(state, lag=lag))
+                after[self._indices[name]] += part.element.period * reading.number(state)
         return after
+
+    def _due(self, t: float) -> list[_Part]:
+        return [part for part in self._parts if part.is_due(t)]
 
     def stops(self) -> list[float]:
         """Return the times at which the expressions of the elements have a jump or a kink, s."""

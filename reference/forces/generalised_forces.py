@@ -133,9 +133,13 @@ class ForceModel:
         """Return the sample times of all sampled elements up to `end`, s."""
         return self._by_law.sample_times(end)
 
-    def sampled(self, state: KinematicState) -> Array:
-        """Return the internal states after the samples that are due at the time of a state."""
-        return self._by_law.sampled(state)
+    def held(self, state: KinematicState) -> Array:
+        """Return the internal states with new quantities of the samples that are due at the time of a state."""
+        return self._by_law.held(state)
+
+    def advanced(self, state: KinematicState) -> Array:
+        """Return the internal states after the samples at the time of a state whose quantities are final."""
+        return self._by_law.advanced(state)
 
     def relations(self) -> list[Relation]:
         """Return the switching conditions of all force elements, without the conditions in their expressions."""

@@ -71,10 +71,15 @@ class FormulatedModel:
         state = self.model.state(t, y[..., : self._n], qd, segment, y[..., self._bristles.stop :])
         return self.model.consistent(state, self.form), y[..., self._bristles]
 
-    def sampled(self, t: float, y: Array, segment: Segment) -> Array:
-        """Return the state vector after the samples of controllers at time t, s, shape (size,)."""
+    def held(self, t: float, y: Array, segment: Segment) -> Array:
+        """Return the state vector with new outputs of the controllers sampled at time t, s, shape (size,)."""
         state, _ = self.moment(t, y, segment)
-        return np.concatenate([y[: self._bristles.stop], self.model.forces.sampled(state)])
+        return np.concatenate([y[: self._bristles.stop], self.model.forces.held(state)])
+
+    def advanced(self, t: float, y: Array, segment: Segment) -> Array:
+        """Return the state vector after the samples at time t, s, whose outputs y already contains."""
+        state, _ = self.moment(t, y, segment)
+        return np.concatenate([y[: self._bristles.stop], self.model.forces.advanced(state)])
 
     def settled(self, t: float, y: Array, segment: Segment, most: float) -> Array:
         """Return the state vector nearest to y that fulfils the constraints at time t, s, shape (size,).

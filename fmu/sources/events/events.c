@@ -29,10 +29,23 @@ static bool count(Model *model, int relation) {
                       equations.relations[relation]);
 }
 
-/* Takes all samples that are due, one after the other, because a sampler may use the variables of an earlier one. */
+static bool settle_relations(Model *model) {
+    int changed = -1;
+    for (int i = 0; i <= equations.n_relations; i++) {
+        const bool evaluated = equations.n_relations == 0 || model_evaluate(model, GROUP_DYNAMICS);
+        changed = switches_follow_states(model);
+        if (changed < 0) return evaluated;
+        if (!count(model, changed)) return false;
+    }
+    return model_fail(model, "the conditions contradict each other at t = %.15g s, the last one: %s",
+                      model_time(model), equations.relations[changed]);
+}
+
+/* Takes all samples that are due, one after the other, because a sampler may use the variables of an earlier one, also
+   by way of switching conditions. */
 static bool take_samples(Model *model) {
     for (int k; (k = sample_due(model)) >= 0;) {
-        if (!model_evaluate_beside(model, GROUP_SAMPLES)) return false;
+        if (!settle_relations(model) || !model_evaluate_beside(model, GROUP_SAMPLES)) return false;
         if (!are_finite(equations.n_held, model->workspace + equations.blocks.samples))
             return model_fail(model, "a sampled output is not finite at t = %.15g s", model_time(model));
         sample_take(model, k);
@@ -43,16 +56,7 @@ static bool take_samples(Model *model) {
 
 bool model_handle_event(Model *model) {
     if (switches_follow_time(model)) forget_steps(model);
-    if (!take_samples(model)) return false;
-    int changed = -1;
-    for (int i = 0; i <= equations.n_relations; i++) {
-        const bool evaluated = equations.n_relations == 0 || model_evaluate(model, GROUP_DYNAMICS);
-        changed = switches_follow_states(model);
-        if (changed < 0) return evaluated;
-        if (!count(model, changed)) return false;
-    }
-    return model_fail(model, "the conditions contradict each other at t = %.15g s, the last one: %s",
-                      model_time(model), equations.relations[changed]);
+    return take_samples(model) && settle_relations(model);
 }
 
 bool model_expect_change(Model *model, bool *due) {
