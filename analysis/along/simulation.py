@@ -207,12 +207,13 @@ class _Run:
         """
         if not self._has_samples:
             return segment, y
-        for _ in range(len(y) + 1):
-            segment, before = self.events.segment(t, y, t, segment), y
-            y = self.motion.held(t, y, segment)
+        settled = self.events.segment(t, y, t, segment)
+        for _ in range(len(y)):
+            before, y = y, self.motion.held(t, y, settled)
             if np.array_equal(y, before):
                 break
-        y = self.motion.advanced(t, y, segment)
+            settled = self.events.segment(t, y, t, settled)
+        segment, y = settled, self.motion.advanced(t, y, settled)
         self._values[self._first_from(t) : self._done] = y
         return segment, y
 
