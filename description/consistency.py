@@ -303,12 +303,12 @@ def _expression(
 def _forces_in(tree: Expr, names: References, kinematic: bool) -> Iterator[str]:
     """Yield messages about forces in expressions that must not depend on forces."""
     for name in dict.fromkeys(filter(names.is_force, expressions.started_names(tree))):
-        yield f"start({name}): expected a quantity of positions and velocities, but {name} is a force"
+        yield f"start({name}): expected a quantity of positions and velocities, but {name} is {names.kind(name)}"
     if kinematic:
         for name in dict.fromkeys(filter(names.is_force, expressions.running_names(tree))):
             yield (
-                f"{name!r} is a force, but a programmed constraint prescribes a motion; use a length, rate, gap,"
-                " point or coordinate, or define the force in [[forces]]"
+                f"{name!r} is {names.kind(name)}, but a programmed constraint prescribes a motion; use a length,"
+                " rate, gap, point or coordinate, or define the force in [[forces]]"
             )
 
 

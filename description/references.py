@@ -89,6 +89,10 @@ class References:
         """Whether a name in an expression is a force, or another quantity that depends on forces."""
         return name in self._forces
 
+    def kind(self, name: str) -> str:
+        """Return whether a name is a force or an output of a controller, in words for messages."""
+        return "an output of a controller" if self.measured.get(name, "").endswith(".output") else "a force"
+
     def expression_problem(self, name: str, order: int = 0) -> str | None:
         """Return the fault of a name in an expression, or None.
 
