@@ -10,7 +10,10 @@ from .circles import names_in
 from .draft import Draft
 from .elements import ELEMENTS
 from .fields.elements import Element
+from .fields.numbers import value_of
 from .references import References
+
+_MOST_SAMPLES = 1_000_000  # maximum number of samples, because the reference solver restarts at each
 
 
 def problems(draft: Draft, names: References) -> Iterator[Problem]:
@@ -19,11 +22,12 @@ def problems(draft: Draft, names: References) -> Iterator[Problem]:
     """
     elements = [entry for key in ELEMENTS for entry in draft.entries(key)]
     yield from _inputs(elements, draft)
+    yield from _counts(elements, draft.chain.simulation.stop)
     dependence = _Dependence([element for _, element in elements], draft, names)
     for where, element in elements:
         for key in element.initial_commands:
             for name in dependence.unknown(getattr(element, key)):
-                what = "an input" if name in draft.chain.inputs else "a force"
+                what = "an input" if name in draft.chain.inputs else names.kind(name)
                 text = f"expected an initial value from positions and velocities, but {name} is {what}"
                 yield Problem(f"{where}.{key}", f"{text}; use a filter of {name} with the key start")
 
@@ -40,6 +44,16 @@ def _inputs(elements: list[tuple[str, Element]], draft: Draft) -> Iterator[Probl
             text = f"the input {name!r} is driven by {taken[name]} already; expected one controller per input"
             yield Problem(f"{where}.drives", text)
         taken.setdefault(name, where)
+
+
+def _counts(elements: list[tuple[str, Element]], stop: float) -> Iterator[Problem]:
+    """Yield a problem for each element with too many samples up to the end time, s."""
+    for where, element in elements:
+        key = element.sample_key
+        count = 0.0 if key is None else stop / value_of(getattr(element, key))
+        if count > _MOST_SAMPLES:
+            text = f"expected at most {_MOST_SAMPLES} samples up to simulation.stop = {stop:g} s, got {count:.3g}"
+            yield Problem(f"{where}.{key}", f"{text}; increase the sample time, or leave it out")
 
 
 class _Dependence:

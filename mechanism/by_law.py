@@ -8,6 +8,7 @@ from typing import Generic
 
 from ..core.arithmetic import S
 from ..description.fields.elements import Element, Quantity
+from ..description.types.bounds import POSITIVE
 from ..description.types.measures import Measure
 from ..language import ir
 from ..language.ir import Expr
@@ -137,6 +138,9 @@ def law_element(
         )
         for part, meaning in meanings.items()
     }
+    for low, high in given.ascending:
+        difference = values[own_name(given, high)] - values[own_name(given, low)]
+        algebra.require(difference, f"{given.name}_{high} - {given.name}_{low}", POSITIVE)
     return LawElement(
         key,
         given.kind(),

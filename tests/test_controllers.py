@@ -242,7 +242,7 @@ _SEEN = np.repeat([0.0, 1.0, -1.0], [4, 4, 5])  # outputs of `seen` every 0.05 s
 
 
 def test_samples_see_limits_that_act_at_the_same_time() -> None:
-    """An output reaches a limit by a time event, and then by a sample; a sample at the same time sees the limit."""
+    """A time event and a sample drive an output to its limits; another sample at this time sees the limit."""
     data = _seen_limits()
     for found in (_run(data), oracle_run(assemble_system(from_data(data)))):
         assert found.signals["seen_output"] == pytest.approx(_SEEN)
@@ -254,6 +254,21 @@ def test_samples_of_fmus_see_limits_that_act_at_the_same_time(compile_data: Comp
     """The switching conditions follow each sample before the next one."""
     found = run_of(compile_data(_seen_limits()), mode, stop=0.6, output_step=0.05)
     assert found.signals["seen_output"] == pytest.approx(_SEEN)
+
+
+def test_limits_and_sample_times_are_checked_in_the_fmu() -> None:
+    """The FMU requires lower < upper and a sample time of at least 1 µs, for parameters that are set later."""
+    program = assemble_system(from_data(_sampled_loop())).program
+    assert "pid_upper - pid_lower" in [required.message for required in program.requirements]
+    assert {p.name: p.bounds.low for p in program.parameters}["pid_sample"] == 1e-6
+
+
+@pytest.mark.slow
+def test_an_fmu_refuses_limits_in_the_wrong_order(compile_data: CompileData) -> None:
+    """The message names both parameters."""
+    compiled = compile_data(_sampled_loop(), "3.0")
+    with pytest.raises(Exception, match="pid_upper - pid_lower"):
+        run_of(compiled, "cs", stop=0.1, output_step=0.05, parameters={"pid_lower": 10.0})
 
 
 # ---- Ways to an input -------------------------------------------------------------------------------------------
@@ -489,7 +504,8 @@ def test_units_of_quotients(unit: str, other: str, quotient: str) -> None:
         ),
         ({"rate": 2.0}, 'controllers[0].rate: is no key of type = "pid", which has: drives, unit, measured'),
         ({"integral_start": "2*a"}, "controllers[0].integral_start: expected a number, got '2*a'"),
-        ({"sample": 0.0}, "controllers[0].sample: expected a number above 0, got 0.0"),
+        ({"sample": 0.0}, "controllers[0].sample: expected at least 1e-06, got 0.0"),
+        ({"sample": 1e-6}, "controllers[0].sample: expected at most 1000000 samples up to simulation.stop = 2 s"),
         ({"integral_time": 0.0}, "controllers[0].integral_time: expected a number above 0, got 0.0"),
         ({"lower": 2.0, "upper": 2.0}, "controllers[0].lower: expected a number below upper = 2.0, got 2.0"),
         (

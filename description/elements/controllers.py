@@ -9,9 +9,9 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import AfterValidator, model_validator
 
 from ..fields.elements import Command, Element, Expression, Quantity
-from ..fields.numbers import Number, Plain, Positive, value_of
+from ..fields.numbers import AnyNumber, Number, Plain, Positive, between, value_of
 from ..fields.types import KeyProblem
-from ..types.bounds import POSITIVE
+from ..types.bounds import POSITIVE, SAMPLE_TIME
 from ..types.units import known_unit, quotient
 
 
@@ -31,6 +31,7 @@ class _Form:
     defaults: Mapping[str, Any]
 
 
+_SampleTime = Annotated[AnyNumber, between(SAMPLE_TIME)]
 _LIMITED = {"setpoint": None, "output_unit": "1", "setpoint_weight": 1.0, "integral_start": 0.0}
 _LIMITED |= {"lower": None, "upper": None, "anti_windup_time": None, "sample": None}
 _FOLLOWING = {"signal": None, "start": None, "sample": None, "time_constant": None}
@@ -106,9 +107,9 @@ class Controller(Element):
     start: Annotated[Number | None, Quantity("{unit}", "initial output of {name}")] = None
     """Initial output of `filter` and `rate_limit`, in `unit`; default: initial value of the signal, and 0 for an
     input."""
-    sample: Annotated[Positive | None, Quantity("s", "sample time of {name}", POSITIVE)] = None
-    """Sample time, s: the controller acts at 0, sample, 2 sample, … and holds its output in between; default:
-    continuous."""
+    sample: Annotated[_SampleTime | None, Quantity("s", "sample time of {name}", SAMPLE_TIME)] = None
+    """Sample time, s, at least 1e-6: the controller acts at 0, sample, 2 sample, … and holds its output in
+    between; default: continuous."""
 
     @model_validator(mode="before")
     @classmethod
@@ -173,6 +174,11 @@ class Controller(Element):
         if self.derivative_time is not None:
             return ("measured",)
         return ("signal",) if self.signal is not None and self.start is None else ()
+
+    @property
+    def ascending(self) -> tuple[tuple[str, str], ...]:
+        """Keys of the limits, if both are given."""
+        return () if self.lower is None or self.upper is None else (("lower", "upper"),)
 
     @property
     def drives_input(self) -> str | None:

@@ -126,6 +126,11 @@ class Element(Part):
         return ()
 
     @property
+    def ascending(self) -> tuple[tuple[str, str], ...]:
+        """Pairs of keys of numbers, of which the first number must be smaller than the second."""
+        return ()
+
+    @property
     def drives_input(self) -> str | None:
         """Name of the input that the quantity `output` of this element replaces, or None."""
         return None
