@@ -50,12 +50,13 @@ def tested(
 
 def _wrong(part: Participant, t: float, h: float, given: Array) -> Iterator[tuple[str, str]]:
     """Yield each claim of a part that a test refutes, with the reason; it is corrected before the next test."""
-    sampled = part.abilities.period is not None
-    if part.abilities.restores and not sampled and (why := _restores_wrongly(part, t, h, given)):
+    if part.abilities.period is not None:
+        return
+    if part.abilities.restores and (why := _restores_wrongly(part, t, h, given)):
         yield "restores", why
-    if not part.abilities.memory and not sampled and len(given) and _remembers(part, t, h, given):
+    if not part.abilities.memory and len(given) and _remembers(part, t, h, given):
         yield "memory", "its outputs depend on earlier inputs"
-    if part.abilities.takes_courses and not sampled and len(given) and _ignores_slopes(part, t, h, given):
+    if part.abilities.takes_courses and len(given) and _ignores_slopes(part, t, h, given):
         yield "takes_courses", "ignores their slopes"
 
 

@@ -41,7 +41,7 @@ def problems(draft: Draft, names: References) -> Iterator[Problem]:
 
 def _of_lines(draft: Draft) -> Iterator[tuple[str, str, list[str]]]:
     """Yield the place of each line's force, its name, and the names on which it depends."""
-    called, driven = dict(draft.names("lines")), _driven(draft)
+    called, driven = dict(draft.names("lines")), driven_outputs(draft)
     for where, text in draft.texts("lines", "force"):
         yield where, f"{called.get(where.removesuffix('.force'), '')}_{FORCE}", names_in(text)
     for where, line in draft.entries("lines"):
@@ -53,7 +53,7 @@ def _of_elements(draft: Draft) -> Iterator[tuple[str, str, list[str]]]:
     """Yield the place of each element's published quantity, its name, and the names on which it
     depends directly.
     """
-    driven = _driven(draft)
+    driven = driven_outputs(draft)
     for key in ELEMENTS:
         for where, element in draft.entries(key):
             texts = (getattr(element, part) for part in element.direct_commands)
@@ -63,7 +63,7 @@ def _of_elements(draft: Draft) -> Iterator[tuple[str, str, list[str]]]:
             yield from ((where, quantity, used) for quantity in element.spelled(element.name))
 
 
-def _driven(draft: Draft) -> dict[str, str]:
+def driven_outputs(draft: Draft) -> dict[str, str]:
     """Return the output of a controller in expressions by the name of the input that it drives."""
     return {name: output.replace(".", "_") for name, output in draft.chain.driven.items()}
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ..core.errors import Problem
 from ..language.suggest import unknown
-from .circles import names_in
+from .circles import driven_outputs, names_in
 from .draft import Draft
 from .elements import ELEMENTS
 from .fields.elements import Element
@@ -61,7 +61,7 @@ class _Dependence:
 
     def __init__(self, elements: list[Element], draft: Draft, names: References) -> None:
         self._names = names
-        self._driven = {name: output.replace(".", "_") for name, output in draft.chain.driven.items()}
+        self._driven = driven_outputs(draft)
         self._known = {name: each for each in elements for name in each.spelled(each.name)}
 
     def unknown(self, text: str | float, seen: tuple[str, ...] = ()) -> Iterator[str]:

@@ -33,6 +33,16 @@ DESCRIPTION = """<?xml version="1.0" encoding="UTF-8"?>
 </fmiModelDescription>
 """
 
+# Functions of an FMU 3.0 in C whose initialisation does nothing.
+INITIALISATION = """
+fmi3Status fmi3EnterInitializationMode(fmi3Instance one, fmi3Boolean defined, fmi3Float64 tolerance,
+    fmi3Float64 start, fmi3Boolean stop_defined, fmi3Float64 stop) {
+    (void)one, (void)defined, (void)tolerance, (void)start, (void)stop_defined, (void)stop;
+    return fmi3OK;
+}
+
+fmi3Status fmi3ExitInitializationMode(fmi3Instance one) { (void)one; return fmi3OK; }
+"""
 _CODE = """
 #include <string.h>
 #include "fmi3Functions.h"
@@ -125,14 +135,6 @@ fmi3Status fmi3GetInt32(fmi3Instance one, const fmi3ValueReference references[],
     return fmi3OK;
 }
 
-fmi3Status fmi3EnterInitializationMode(fmi3Instance one, fmi3Boolean defined, fmi3Float64 tolerance,
-    fmi3Float64 start, fmi3Boolean stop_defined, fmi3Float64 stop) {
-    (void)one, (void)defined, (void)tolerance, (void)start, (void)stop_defined, (void)stop;
-    return fmi3OK;
-}
-
-fmi3Status fmi3ExitInitializationMode(fmi3Instance one) { (void)one; return fmi3OK; }
-
 static Instance saved;
 
 fmi3Status fmi3GetFMUState(fmi3Instance one, fmi3FMUState *state) {
@@ -155,7 +157,7 @@ _NAMES = re.compile(r"(fmi3\w+)TYPE")
 
 def fmu_of_types(folder: Path, description: str = DESCRIPTION) -> Path:
     """FMU with y = 2 u of Float32, next = gear + 1 of an Enumeration, and the length of a String parameter."""
-    return compiled_fmu(folder, "Types", _CODE, description)
+    return compiled_fmu(folder, "Types", _CODE + INITIALISATION, description)
 
 
 def compiled_fmu(folder: Path, name: str, code: str, description: str) -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from helpers_coupling_fmus import compiled_fmu
+from helpers_coupling_fmus import INITIALISATION, compiled_fmu
 
 _DESCRIPTION = """<?xml version="1.0" encoding="UTF-8"?>
 <fmiModelDescription fmiVersion="3.0" modelName="Integrator" instantiationToken="{kind}">
@@ -84,14 +84,6 @@ fmi3Status fmi3GetFloat64(fmi3Instance instance, const fmi3ValueReference refere
     if (count) values[0] = ((Instance *)instance)->x;
     return fmi3OK;
 }
-
-fmi3Status fmi3EnterInitializationMode(fmi3Instance one, fmi3Boolean defined, fmi3Float64 tolerance,
-    fmi3Float64 start, fmi3Boolean stop_defined, fmi3Float64 stop) {
-    (void)one, (void)defined, (void)tolerance, (void)start, (void)stop_defined, (void)stop;
-    return fmi3OK;
-}
-
-fmi3Status fmi3ExitInitializationMode(fmi3Instance one) { (void)one; return fmi3OK; }
 """
 KINDS = ("asking", "refuses", "silent")
 
@@ -103,6 +95,6 @@ def integrators(folder: Path) -> None:
     """
     for kind in KINDS:
         (folder / kind).mkdir()
-        compiled_fmu(folder / kind, "Integrator", _CODE, _DESCRIPTION.format(kind=kind)).rename(
-            folder / f"{kind}.fmu"
-        )
+        description = _DESCRIPTION.format(kind=kind)
+        fmu = compiled_fmu(folder / kind, "Integrator", _CODE + INITIALISATION, description)
+        fmu.rename(folder / f"{kind}.fmu")

@@ -145,9 +145,9 @@ class Controller(Element):
         limits = self.lower is not None, self.upper is not None
         if all(limits) and not value_of(self.lower or 0.0) < value_of(self.upper or 0.0):
             raise KeyProblem("lower", f"expected a number below upper = {self.upper!r}, got {self.lower!r}")
-        for key, needed in (("integral_start", "integral_time"), ("anti_windup_time", "integral_time")):
-            if getattr(self, key) is not None and getattr(self, needed) is None:
-                raise KeyProblem(key, f"requires an integral part; give {needed}, or remove the key")
+        for key in ("integral_start", "anti_windup_time"):
+            if getattr(self, key) is not None and self.integral_time is None:
+                raise KeyProblem(key, "requires an integral part; give integral_time, or remove the key")
         if self.anti_windup_time is not None and not any(limits):
             text = "requires a limited output; give lower or upper, or remove the key"
             raise KeyProblem("anti_windup_time", text)

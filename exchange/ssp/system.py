@@ -1,10 +1,9 @@
 """SSP 1.0 archive of a plant and a controller: FMUs, parameter values and connections.
 
 `SystemStructure.ssd` connects the variables of plant and controller with equal names, and pairs of
-variables with different names on request. Without a
-controller, this file contains the plant alone, and `Controller.ssd` contains an empty component with
-matching connectors for a controller. A system has connectors only for inputs that remain unconnected,
-because libcosim and ecos accept no others.
+variables with different names on request. Without a controller, this file contains the plant alone.
+`Controller.ssd` then contains an empty component with matching connectors. A system has connectors
+only for inputs that remain unconnected, because libcosim and ecos accept no others.
 """
 
 from __future__ import annotations
@@ -89,6 +88,11 @@ class SspElement:
     connectors: tuple[SspConnector, ...]
     source: str | None = None
     parameters: str | None = None
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """Kind of each connector, `input` or `output`, by name."""
+        return {c.name: c.kind for c in self.connectors}
 
     def of_kind(self, kind: str) -> dict[str, SspConnector]:
         """Return the connectors of the given kind, "input" or "output", by name."""
@@ -240,8 +244,8 @@ def connected_pairs(plant: SspElement, controller: SspElement, connect: Sequence
             problems.append(Problem(text, problem))
     if problems:
         raise DescriptionError("connect", problems)
-    theirs_by_name = {c.name: c.kind for c in controller.connectors}
-    equal = [c.name for c in plant.connectors if {c.kind, theirs_by_name.get(c.name)} == {"input", "output"}]
+    theirs_by_name = controller.kinds
+    equal = [name for name, kind in plant.kinds.items() if {kind, theirs_by_name.get(name)} == {"input", "output"}]
     return [*found, *((name, name) for name in equal if _end(name, name, plant) not in taken)]
 
 
@@ -253,7 +257,7 @@ def _end(ours: str, theirs: str, plant: SspElement) -> tuple[str, str]:
 def _pair_problem(ours: str, theirs: str, plant: SspElement, controller: SspElement) -> str | None:
     if not (ours and theirs):
         return "expected A=B with a variable A of the plant and a variable B of the controller"
-    of_plant, of_controller = ({c.name: c.kind for c in each.connectors} for each in (plant, controller))
+    of_plant, of_controller = plant.kinds, controller.kinds
     for name, known, what in ((ours, of_plant, "plant"), (theirs, of_controller, "controller")):
         if name not in known:
             return unknown(f"variable of the {what}", name, known)

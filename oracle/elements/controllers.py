@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
-
 from ..expressions.jets import value
 from ..expressions.setting import Setting
 from ..expressions.sides import Condition
@@ -214,7 +212,12 @@ class SampledFollower(_Sampled):
 
 
 def _within(low: float | None, number: float, high: float | None) -> float:
-    return float(np.clip(number, -np.inf if low is None else low, np.inf if high is None else high))
+    """Return the number limited to an interval; None is an end without a limit."""
+    if low is not None:
+        number = max(number, float(low))
+    if high is not None:
+        number = min(number, float(high))
+    return number
 
 
 def _tracking(table: Mapping[str, Any]) -> float:

@@ -92,10 +92,9 @@ class LawForces(ForceElements):
         )
 
     def forces(self) -> dict[str, Callable[[KinematicState], Number]]:
-        """Return the quantities of the force elements that expressions can refer to, by name.
+        """Return a function of the state for each quantity that expressions can refer to, such as `motor.force`.
 
-        The functions are in a dictionary with the names of the quantities as keys. Expressions of the
-        description can refer to these quantities.
+        Quantities of sampled elements are internal states, and are not in the result.
         """
         acting = (part for part in self._parts if not part.is_sampled)
         return {name: reading.number for part in acting for name, reading in part.observed.items()}
