@@ -99,6 +99,11 @@ class LawElement(Generic[S]):
     energy: Expr | None
     period: S | None
 
+    @property
+    def exerts_force(self) -> bool:
+        """Whether the element acts on the mechanism directly; a controller acts by the input that it drives."""
+        return bool(self.efforts or self.forces)
+
 
 def law_element(
     key: str,

@@ -437,6 +437,8 @@ def test_a_run_agrees_in_all_backends(tmp_path: Path) -> None:
     assert {"fmu-native-me", "fmu-native-cs", "modelica-rumoca", "oracle"} <= {c.name for c in report.comparisons}
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "<h3>Controllers</h3>" in page
+    assert "place_output" in (tmp_path / "figures" / "controllers.svg").read_text(encoding="utf-8")
+    assert not any("controller" in name for name in report.course.power)  # it exerts no force
 
 
 @pytest.mark.slow

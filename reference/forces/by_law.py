@@ -170,8 +170,9 @@ class LawForces(ForceElements):
         return ForceContribution(elastic=elastic, applied=total - elastic, energy=energy)
 
     def powers(self, state: KinematicState) -> dict[str, float]:
-        """Return the power of each force element, W."""
-        return {f"{part.element.kind} {part.element.name}": _power(part, state) for part in self._parts}
+        """Return the power of each element that exerts a force, W."""
+        acting = (part for part in self._parts if part.element.exerts_force)
+        return {f"{part.element.kind} {part.element.name}": _power(part, state) for part in acting}
 
     @property
     def marks(self) -> tuple[ForceArrow, ...]:

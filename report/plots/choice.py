@@ -93,6 +93,12 @@ def _of_motion(overlay: Overlay, least: float) -> Iterator[Entry]:
         "Outputs that the description defines by expressions.",
         partial(time_series.expressions, overlay),
     )
+    yield (
+        "controllers",
+        "Controllers",
+        "Outputs, parts and states of the controllers; an output with limits is also shown before the limits.",
+        partial(time_series.controllers, overlay),
+    )
     for curves in overlay.references[:1]:
         for point in curves.mechanism.points:
             caption = "In space, with equal scales, and by components; a dot marks the initial position."

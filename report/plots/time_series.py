@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -106,7 +106,24 @@ def expressions(overlay: Overlay) -> Figure | None:
         for curves in overlay.references[:1]
         for name, quantity in curves.mechanism.chain.outputs.expressions.items()
     }
-    panels = [Panel(name, unit, name) for name, unit in requested.items() if overlay.all_have(name)]
+    return _draw_shared(requested, overlay)
+
+
+def controllers(overlay: Overlay) -> Figure | None:
+    """Draw outputs, parts and states of the controllers that all cases have; return None without controllers."""
+    published = {
+        measure.signal.name: measure.unit
+        for curves in overlay.references[:1]
+        for element in curves.mechanism.elements
+        if not element.exerts_force
+        for measure in element.signals.values()
+    }
+    return _draw_shared(published, overlay)
+
+
+def _draw_shared(units: Mapping[str, str], overlay: Overlay) -> Figure | None:
+    """Draw signals that exist in all cases, each in its unit; return None if there are none."""
+    panels = [Panel(name, unit, name) for name, unit in units.items() if overlay.all_have(name)]
     return draw(panels, 1 if len(panels) < 4 else 2, overlay)
 
 
