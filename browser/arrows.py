@@ -50,10 +50,10 @@ class ArrowVariables:
 
 
 def arrows(model: System) -> list[ArrowVariables]:
-    """Return the FMU variables of all arrows whose forces are named variables in the equations.
+    """Return the FMU variables that determine the lengths of the drawn force arrows.
 
-    Some force elements are defined by a law in the package `laws`. The effort of such an element is
-    included only if the law has the output `force`.
+    An arrow is omitted if the equations have no variable for the force. An effort that a law of the
+    package `laws` defines has a variable only if the law has the output `force`.
     """
     program, mechanism = model.native_program, model.mechanism
     known = {name for item in program.items for name in given(item)} | {i.name for i in program.inputs}

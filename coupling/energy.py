@@ -30,8 +30,8 @@ class EnergyResidual:
     Parameters
     ----------
     where : names of the input and of the output whose product is the power
-    created : energy created between the start and the time at which its magnitude is largest, J;
-        negative if energy was destroyed
+    created : extreme value over time of the energy created since the start, J; negative if energy was
+        destroyed
     turned_over : time integral of the magnitude of the transmitted power, J
     least : lower bound of the energy by which `created` is divided, J
     """
@@ -84,7 +84,7 @@ def _rest(bond: Bond, pieces: Array, given: Array) -> float:
 
 
 def _takes(network: Network, source: int) -> bool:
-    """Return whether the part that owns an output has states or receives inputs as polynomials over the step."""
+    """Return whether the part with the given output has states or accepts inputs that vary within a step."""
     abilities = network.parts[network.owner(source)].abilities
     return abilities.takes_courses or abilities.memory
 

@@ -169,7 +169,10 @@ def _local(node: Any) -> str:
 
 
 def _children(node: Any, *path: str) -> Iterator[Any]:
-    """Yield the descendants of an XML element along a path of local names, one level per name."""
+    """Yield the XML elements at the end of a path of local names.
+
+    Each name in the path selects children of the element before.
+    """
     if not path:
         yield node
         return

@@ -105,9 +105,9 @@ class PartsAtStart:
             part.close()
 
     def motion(self, cut: Cut) -> dict[str, float]:
-        """Return initial positions, m, and velocities, m/s, of the ends of a force law.
+        """Return the initial positions, m, and velocities, m/s, of both ends of a force element.
 
-        Keys are the names of the force law's inputs.
+        Keys are the names of the inputs of the force element's law.
         """
         return {
             f"{end}_{member}": self._outputs[self._owner[side.link]][f"{pair.port}.{member}"]
@@ -133,7 +133,10 @@ class PartsAtStart:
                     self._given[element][k] = forces[f"{end}.{member}"]
 
     def statics(self, cuts: Sequence[Cut]) -> PinStatics:
-        """Return the initial forces and the mobility of the pins of the given cuts."""
+        """Return the initial forces, N, and the mobility of the pins of the given cuts.
+
+        The mobility is the relative acceleration at each pin per unit force at each pin, 1/kg.
+        """
         pairs = [pair for cut in cuts for pair in cut.pairs]
         gap, mobility = np.zeros(3 * len(pairs)), np.zeros((3 * len(pairs),) * 2)
         for element, part in self._parts.items():

@@ -78,7 +78,7 @@ class _Place:
 
     @property
     def may_be_left_out(self) -> bool:
-        """Whether the key may be omitted: a wildcard selected the member, and the member lacks the key."""
+        """Whether the key may be skipped, because a wildcard selected a member that lacks the key."""
         return bool(self.member) and not self.known
 
 
@@ -114,7 +114,7 @@ def _concerns(problems: Sequence[Problem], member: Location) -> bool:
 
 
 def flattened(changes: Mapping[str, Any], target: Any) -> dict[str, Any]:
-    """Return nested changes as new values by dotted key.
+    """Return nested changes as a mapping from dotted keys to new values.
 
     A mapping changes single keys of an existing table; any other value replaces the existing value.
     NumPy arrays and numbers become Python lists and numbers.
@@ -144,7 +144,11 @@ def _plain(value: Any) -> Any:
 
 
 def _assign(target: Any, path: Location, value: Any) -> None:
-    """Set the value at a path; missing tables and a missing named list member are created."""
+    """Set the value at a path in nested tables and lists.
+
+    Missing tables on the path are created. If the path ends with a name that the list does not contain,
+    a member with this name is appended.
+    """
     *above, last = path
     for depth, key in enumerate(above):
         new: Any = [] if depth == 0 and key in _LISTS else {}

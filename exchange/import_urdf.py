@@ -261,7 +261,7 @@ class _Import:
         """
         found = joint.limits
         if found.get("lower", -math.inf) >= found.get("upper", math.inf):
-            self.notes.append(f"omitted: the empty range of joint {joint.name!r}")
+            self.notes.append(f"omitted: the limits of joint {joint.name!r}, because lower is not less than upper")
             return {key: value for key, value in found.items() if key not in ("lower", "upper")}
         return found
 

@@ -57,8 +57,8 @@ class Dialect:
     Parameters
     ----------
     functions
-        Name of each function and its possible numbers of arguments. A `range` means any number of
-        arguments from the first number of the range on.
+        Admissible numbers of arguments for each function name. A `range` stands for a minimum number
+        without a maximum: the first number of the range.
     names
         Phrase that lists the admissible names in error messages.
     """
@@ -94,7 +94,7 @@ def parse(text: str | float, dialect: Dialect = DESCRIPTIONS) -> Expr:
     if len(text) > _LONGEST:
         raise ValueError(f"expected at most {_LONGEST} characters, got {len(text)}")
     if "#" in text:
-        raise ValueError("an expression has no comments ('#')")
+        raise ValueError("an expression cannot contain comments ('#')")
     line = " ".join(text.split()).replace("^", "**")
     try:
         tree = _tree(ast.parse(line, mode="eval").body, dialect)

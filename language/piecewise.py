@@ -37,7 +37,7 @@ class Piecewise:
     kinks: bool
 
     def piece(self, x: float) -> Array:
-        """Return the piece that contains x, shape (PIECE,)."""
+        """Return the row of `pieces` for the interval that contains x, shape (PIECE,)."""
         after = int(np.searchsorted(self.pieces[1:, 0], x, side="right"))
         return np.asarray(self.pieces[after])
 
@@ -50,10 +50,10 @@ class Piecewise:
 
     @property
     def pace(self) -> Pace:
-        """Longest steps of the argument that resolve the function.
+        """Longest steps of the argument with which a solver resolves the function.
 
-        If the function has kinks, the steps are not limited. Solvers then end a step wherever two pieces
-        meet, and each piece is monotone.
+        If the function has kinks, the steps are not limited. Solvers then end a step wherever two
+        pieces meet. No step can miss a pulse, because each piece is monotone.
         """
         if self.kinks:
             return STEADY

@@ -16,7 +16,7 @@ from ..core.trajectory import Array
 Complex = NDArray[np.complex128]
 _ROUNDING = 1e-14  # assumed rounding error of the elements of A, relative to the norm of A (at least 1/s)
 _RIGID = 1e-6  # largest |λ| of a rigid-body mode, relative to the largest |λ| of all modes
-_ON_THE_WAY = 0.618  # the test for rounding errors reduces the real or imaginary part by this fraction
+_ON_THE_WAY = 0.618  # fraction of the real or imaginary part that is subtracted to test for a rounding error
 _TINY = 1e-300  # positive lower bound that keeps the condition number of defective eigenvalues finite
 
 
@@ -33,8 +33,8 @@ class Mode:
         Complex amplitude of each coordinate, rad or m, scaled so that the largest amplitude is 1. The
         motion of the mode is Re(shape·exp(λ t)).
     rigid_body
-        Whether no force resists the motion: |λ| is below 1e-6 of the largest |λ|, or zero up to
-        rounding errors.
+        Whether the mode is a motion that no force resists. The criterion is |λ| of at most 1e-6 of the
+        largest |λ|.
 
     Examples
     --------

@@ -32,7 +32,7 @@ RUMOCA_EFFORT = 60.0  # largest processor time of rumoca, s; it is long because 
 SOLVER_MARGIN = 0.1  # ratio of each solver's tolerance to the description's tolerance
 CVODE_MARGIN = 0.01  # ratio of CVODE's tolerance to the description's; CVODE's global errors are larger
 _FINEST = 1e-13  # smallest tolerance of CVODE; rounding errors are slightly smaller
-# The state is projected and CVODE restarts if constraint violations exceed this times CVODE's tolerance.
+# CVODE restarts from a projected state if constraint violations exceed this factor times CVODE's tolerance.
 RESTART_MARGIN = 1000.0
 
 
@@ -232,8 +232,8 @@ def _attempt(
 ) -> Attempt:
     """Run a simulation and return an attempt that can be repeated.
 
-    The simulation is a function with two arguments. The first multiplies its usual tolerance. The
-    second is the end time, s.
+    The argument `action` is a function that simulates. The first argument of this function is a factor
+    of the usual tolerance. The second argument is the end time, s.
     """
     stop = model.chain.simulation.stop
     return replace(

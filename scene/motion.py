@@ -105,7 +105,10 @@ def sampled(mechanism: Mechanism, run: Trajectory, times: Array) -> tuple[Trajec
 
 
 def motion(mechanism: Mechanism, run: Trajectory, times: Array, scales: Sequence[float]) -> RecordedMotion:
-    """Return the world frames of a run at times in s, for each scale factor of beam deformation."""
+    """Return the world frames of a run at given times, s.
+
+    The result contains a set of frames for each scale factor by which beam deformations are enlarged.
+    """
     taken, reached = sampled(mechanism, run, times)
     q = taken.columns(signal_names(mechanism.coordinates, "position"))
     elastic = np.array([c.role == "elastic" for c in mechanism.coordinates], dtype=bool)

@@ -498,13 +498,13 @@ def test_units_of_quotients(unit: str, other: str, quotient: str) -> None:
     [
         ({"type": "pdi"}, "controllers[0].type: expected 'pi', 'pid', 'filter' or 'rate_limit', got 'pdi'"),
         ({"gain": None}, 'controllers[0].gain: is missing; type = "pid" requires measured, gain, derivative_time'),
-        ({"type": "filter"}, 'controllers[0].measured: is no key of type = "filter", which has: drives, unit'),
+        ({"type": "filter"}, 'controllers[0].measured: is not a key of type = "filter"; its keys: drives, unit'),
         (
             {"type": "filter", "measured": None, "setpoint": None, "gain": None, "integral_time": None}
             | {"derivative_time": None, "derivative_filter": None},
-            'controllers[0].time_constant: is missing; type = "filter" without sample requires it',
+            'controllers[0].time_constant: is missing; type = "filter" needs it without the key sample',
         ),
-        ({"rate": 2.0}, 'controllers[0].rate: is no key of type = "pid", which has: drives, unit, measured'),
+        ({"rate": 2.0}, 'controllers[0].rate: is not a key of type = "pid"; its keys: drives, unit, measured'),
         ({"integral_start": "2*a"}, "controllers[0].integral_start: expected a number, got '2*a'"),
         ({"sample": 0.0}, "controllers[0].sample: expected at least 1e-06, got 0.0"),
         ({"sample": 1e-6}, "controllers[0].sample: expected at most 1000000 samples up to simulation.stop = 2 s"),

@@ -87,7 +87,7 @@ class _Projection:
             for _ in range(_ITERATIONS):
                 rows = self._at(t, position)
                 gradient = rows.C[:, self._own]
-                # Move to the point nearest to the actual one that fulfils the linearised constraints.
+                # Move to the position on the linearised constraints that is nearest to the actual position.
                 change = actual - np.linalg.pinv(gradient) @ (rows.Phi + gradient @ (actual - position)) - position
                 position = position + change
                 gap = float(np.linalg.norm(change))

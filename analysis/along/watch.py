@@ -25,10 +25,10 @@ from ...reference.solve.manifold import Manifold
 from ..start.left_out import LeftOut
 
 _SHRINKING = 15  # if this many successive step sizes never increase, the step size may tend to zero
-_SHRUNK = 1e-5  # a step size may tend to zero if it is below this fraction of the longest step
+_SHRUNK = 1e-5  # step sizes below this fraction of the longest step may tend to zero
 _POINTS = 1000  # redundant constraints are checked at least this many times in a run
-_FALLING = 0.3  # if the smallest singular value is below this times its maximum, its minimum is searched for
-# A step contains no singular position if the Jacobian changes by at most this fraction of σ(begin) + σ(end).
+_FALLING = 0.3  # minima of the smallest singular value are searched for below this fraction of its maximum
+# A step has no singular position if the Jacobian changes by at most this times the sum of σ at both ends.
 # The symbol σ denotes the smallest singular value of the Jacobian.
 _TURNED = 0.7
 _FASTEST = 3e8  # if a rate exceeds this value, rad/s or m/s, the motion has diverged
@@ -38,8 +38,8 @@ _CLOSE = 0.1  # a stopped run is near a singularity if the smallest singular val
 _VERY_CLOSE = 1e-2
 _SHORT = 1e-2  # near a singularity, a step is short if it is below this fraction of the longest step
 _AHEAD = 0.1  # a singular position is searched for this far ahead, as a fraction of the longest step
-_SINGULAR = 1e-4  # a position is singular if the smallest singular value is below this times its maximum
-# Integration errors can explain relative singular values below this factor times √tolerance.
+_SINGULAR = 1e-4  # a position is singular if the smallest singular value is below this fraction of its maximum
+# Integration errors can cause singular values below this times √tolerance, relative to the maximum.
 _ERRORS_ROOT = 3.0
 _INVOLVED = 0.1  # messages name a constraint if its share in the linear dependence exceeds this
 _PART = 1e-4  # test displacement to find how fast the Jacobian changes, rad or fraction of the extent
@@ -196,11 +196,12 @@ class SingularityMonitor:
         return to_nothing or (at_singular and max(recent) < _SHORT * self._step)
 
     def _is_end(self, segment: Segment, t: float, y: Array) -> bool:
-        """Whether the motion cannot continue after this state.
+        """Whether the motion ends at this state.
 
-        The motion ends at the boundary of a function's domain. It also ends at a singular position, unless
-        the constraints can be fulfilled a little later. In all other cases, the integrator has reduced the
-        step size for accuracy only.
+        The check is made after the step sizes have become very small. The motion ends at the boundary
+        of a function's domain. The motion also ends at a singular position, unless the constraints can
+        be fulfilled a little later. In all other cases, the motion continues, and the steps are short
+        only for accuracy.
         """
         state = self._motion.moment(t, y, segment)[0]
         if not self._left.active or self._smallest(state) > _CLOSE * self._largest:

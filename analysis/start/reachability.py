@@ -25,7 +25,7 @@ _LOOP = 100.0  # weight of closure residuals in the least-squares sum; waypoint 
 _SPREADS = (0.1, 0.3, 1.0, 1.0, 3.0, 3.0)  # maximum distances of random initial guesses, rad or m
 _FIRST_DAMPING = 1e-3  # initial damping of the Levenberg-Marquardt method
 _MOST_DAMPING = 1e8  # largest Levenberg-Marquardt damping; beyond it, steps are only rounding errors
-_ACROSS = 0.5**0.5  # converts the norm of direction cosine differences to a small rotation angle, rad
+_ACROSS = 0.5**0.5  # ratio of a small rotation angle, rad, to the norm of the changes of direction cosines
 
 
 def unreachable(problem: InitialValueProblem) -> list[Problem]:

@@ -47,7 +47,7 @@ _ALWAYS = ("name", "type", "drives", "unit")
 
 
 class Controller(Element):
-    """Controller whose output is a name in expressions, and may replace an input of the FMU."""
+    """Controller whose output can be used in expressions, and can replace an input of the FMU."""
 
     measures: ClassVar = {"output": Quantity("{output}", "output of controller {name}")}
     details: ClassVar = {
@@ -135,9 +135,9 @@ class Controller(Element):
         known = (*_ALWAYS, *form.required, *form.defaults)
         for key in given:
             if key not in known:
-                raise KeyProblem(key, f'is no key of type = "{self.type}", which has: {", ".join(known[2:])}')
+                raise KeyProblem(key, f'is not a key of type = "{self.type}"; its keys: {", ".join(known[2:])}')
         if "signal" in form.defaults and self.time_constant is None and self.sample is None:
-            raise KeyProblem("time_constant", f'is missing; type = "{self.type}" without sample requires it')
+            raise KeyProblem("time_constant", f'is missing; type = "{self.type}" needs it without the key sample')
         self._check_integral()
         return self
 
@@ -160,7 +160,10 @@ class Controller(Element):
 
     @property
     def direct_commands(self) -> tuple[str, ...]:
-        """Keys of the commands on which the output depends without delay; states separate the others."""
+        """Keys of the commands on which the output depends without delay.
+
+        All other commands act on the output only through states.
+        """
         return tuple(self.commands) if self.type in ("pi", "pid") or self.sample is not None else ()
 
     @property
@@ -170,19 +173,19 @@ class Controller(Element):
 
     @property
     def initial_commands(self) -> tuple[str, ...]:
-        """Key of the command at whose initial value a filter begins."""
+        """Key of the command whose value at t = 0 is the initial value of a filter; or an empty tuple."""
         if self.derivative_time is not None:
             return ("measured",)
         return ("signal",) if self.signal is not None and self.start is None else ()
 
     @property
     def ascending(self) -> tuple[tuple[str, str], ...]:
-        """Keys of the limits, if both are given."""
+        """Keys of the lower and the upper limit, as one pair; empty unless both limits are given."""
         return () if self.lower is None or self.upper is None else (("lower", "upper"),)
 
     @property
     def drives_input(self) -> str | None:
-        """Name of the input that the output replaces, or None."""
+        """Name of the input that this controller drives; None without such an input."""
         return self.drives
 
     @property

@@ -92,9 +92,9 @@ def _choice(value: Any) -> str:
 
 
 def _only(*words: str) -> BeforeValidator:
-    """Return a validator for the strings at a key that otherwise accepts an array of names.
+    """Return a validator that accepts only the given words among all strings.
 
-    The given words are accepted; all other strings are rejected.
+    The validator is for keys that accept one of these words or an array of names.
     """
 
     def check(value: str) -> str:

@@ -29,8 +29,8 @@ class SearchStage:
     longest
         Largest change of a coordinate in one step: angles in rad, lengths in m (equilibrium) or
         relative to the mechanism's size (assembly). Longer steps may converge to other solutions. A
-        smaller limit is not suitable either: with 0.3 m, an FMU rejected a mechanism as unstable,
-        although its rope can lift the load.
+        smaller limit has a disadvantage: with 0.3 m, an FMU rejected a mechanism with a rope as
+        unstable, although the rope can lift the load.
     """
 
     name: str
@@ -67,22 +67,21 @@ class DownhillLimits:
         A stiffness counts as zero if its ratio to the largest stiffness is below this limit, because
         finite differences are inexact.
     opposed
-        Limit for the work that the forces at the end of a step do along the step, relative to the same
-        work of the forces at its beginning. If the ratio is below this limit, the step is too long
-        (Crisfield 1982).
+        Smallest ratio of two works that forces do along a step: forces at the end of the step, divided
+        by forces at the beginning. If the ratio is smaller, the step is too long (Crisfield 1982).
     loops
         Stiffness of springs that replace loop closures, relative to the stiffness of the coordinates.
         With this value, half of the digits remain significant.
     converged
         The search has converged if no coordinate changes by more than this limit in the last step. The
-        unit is rad or m, or the limit is relative to the mechanism's size. By quadratic convergence,
-        the next step would be less than rounding errors.
+        unit is rad or m, or the limit is relative to the mechanism's size. Because the convergence is
+        quadratic, the next step would be smaller than rounding errors.
     pivot
         A pivot of the Cholesky factorisation counts as zero below this fraction of the diagonal element
         before elimination.
     unmoved
-        Rounding error of a position, rad or m. If the forces move the stiffest spring by less than this
-        error, they count as balanced.
+        Rounding error of a position, rad or m. Forces count as balanced if they move the stiffest
+        spring by less than this error.
     """
 
     stiffer: float = 4.0
@@ -106,7 +105,7 @@ STALLED = 1e-9  # if a step reduces the gap by a smaller fraction, the search ca
 KEPT = 1e-8  # velocity residuals below this count as zero, in the constraint's unit/s; relative for terms above 1
 BALANCED = 1e-9  # forces are in equilibrium if their sum is below this fraction of the largest force
 SETTLED = 1e-13  # steps below this are rounding errors, as a fraction of the largest coordinate (at least 1)
-CLOSE = 1e-6  # below this length, rad or m, Newton steps need no check of the forces
+CLOSE = 1e-6  # Newton steps shorter than this, rad or m, are accepted without a check of the forces
 SMALLEST = 1e-12  # stiffnesses or forces below this fraction of the largest one count as zero
 PATIENCE = 20  # progress is judged over this many recent steps
 PROGRESS = 0.9  # no progress: the smallest recent residual exceeds this fraction of the largest recent one

@@ -155,7 +155,7 @@ def write_ssp(plant: Path, out: Path, controller: Path | None = None, connect: S
     }
     if controller is None and connect:
         raise DescriptionError(
-            "connect", f"expected a controller, whose variables are connected, for {connect[0]!r}"
+            "connect", f"expected a controller FMU, because {connect[0]!r} connects a variable of a controller"
         )
     if controller is None:
         slot = SspElement("Controller", "Place for a controller", tuple(map(_opposite, own.connectors)))
@@ -228,7 +228,8 @@ def connected_pairs(plant: SspElement, controller: SspElement, connect: Sequence
     Raises
     ------
     DescriptionError
-        If a text names an unknown variable, two inputs, two outputs, or a connected input again.
+        If a text names an unknown variable, two inputs, two outputs, or an input that is connected
+        already.
     """
     found, taken, problems = list[tuple[str, str]](), set[tuple[str, str]](), list[Problem]()
     for text in connect:
@@ -368,7 +369,10 @@ class _Texts:
 
 
 def units_of(description: Any) -> dict[str, SspUnit]:
-    """Return the units that the FMU defines in base units, as SSP requires, by name."""
+    """Return the definitions of the FMU's units in base units, by the name of the unit.
+
+    SSP requires these definitions.
+    """
     return {
         u.name: SspUnit(u.name, _base(u.baseUnit)) for u in description.unitDefinitions if u.baseUnit is not None
     }

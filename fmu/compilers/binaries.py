@@ -65,7 +65,8 @@ def toolchains(fmi: str, platforms: Sequence[Platform] = (), march: str = "") ->
         raise _refused(f"expected one of {', '.join(MARCHES)}, got {march!r}")
     if platforms:
         raise _refused(
-            f"{march} builds for this machine only and cannot be combined with platforms; remove one of the two"
+            f"{march} builds for this machine only and cannot be combined with the option platforms;"
+            " remove one of the two options"
         )
     own = replace(_toolchains(fmi, ())[0], march=march)
     cc = own.compilers[0]

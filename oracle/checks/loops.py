@@ -14,7 +14,7 @@ from ..expressions.state import State
 from .ranks import units_of
 
 _CLOSED = 1e-7  # a loop is closed if its error is at most this, rad or fraction of the mechanism's size
-_STEPS = 40  # number of steps from the described to the initial position
+_STEPS = 40  # number of steps from the positions in the description to the initial positions
 _ITERATIONS = 40  # maximum number of Newton steps for closing the loops
 _CONVERGED = 1e-11  # tolerance of Newton's method, m or rad; for mechanisms above 1 m, multiplied by the size in m
 _NEARLY = 1e-8  # largest loop-closure error that is accepted after the last Newton step, m or rad

@@ -36,7 +36,10 @@ class RankRange:
 
 
 def rank_range(C: Array) -> RankRange:
-    """Return the possible ranks of a matrix, shape (m, n), with rows of comparable length."""
+    """Return the smallest and the largest rank that a matrix can have within rounding errors.
+
+    The matrix has the shape (m, n) and rows of comparable length.
+    """
     if not C.size:
         return RankRange(0, 0)
     values = np.linalg.svd(C, compute_uv=False)
@@ -47,9 +50,9 @@ def rank_range(C: Array) -> RankRange:
 def comparable(equations: Sequence[Equation], units: Array) -> Array:
     """Return the constraint Jacobian scaled for a rank decision, shape (m, n).
 
-    Columns are multiplied by the scales of the coordinates, and rows are normalised to length 1. A row
-    consists only of rounding errors if the constraint forces and moments in it cancel. Such a row is
-    set to zero.
+    Columns are multiplied by the scales of the coordinates, and rows are normalised to length 1. If
+    the constraint forces and moments of an equation cancel, the row contains only rounding errors.
+    Such a row is set to zero.
 
     Parameters
     ----------

@@ -148,13 +148,13 @@ class Run:
             while t < end:
                 kept = self._sides(t, y, end, kept)
                 t, y = self._segment(Segment(t, end, kept), y)
-        just_after = self._end * (1.0 + _JUST)  # conditions on time are evaluated just after the end
+        just_after = self._end * (1.0 + _JUST)  # conditions that switch at the end have switched at this time
         y = self._sampled(self._end, y, just_after, kept)
         kept = self._sides(self._end, y, just_after, kept)
         self._record(Segment(self._end, just_after, kept), self._end, lambda t: y)
 
     def _sampled(self, t: float, y: Array, end: float, kept: Mapping[Any, bool]) -> Array:
-        """Return the state after the samples of controllers at time t, s."""
+        """Return the state after all controllers that sample at time t, s, have taken their samples."""
         memory = len(self._model.setting.memory)
         if not self._model.setting.samplers:
             return y

@@ -12,7 +12,7 @@ from ...mechanism import Mechanism
 from .constraints import CompiledConstraints
 from .redundancy import Elimination, MinimumNorm, independent_rows, scaled
 
-# Drives realise a programmed constraint if at most this residual of the constraint's unit row is left.
+# Drives realise a programmed constraint if a least-squares fit of its Jacobian row leaves at most this.
 # The equations for the drives' efforts also lose rank if a singular value is below this limit.
 _LEFT = 1e-6
 

@@ -17,9 +17,10 @@ from .filters import Filters
 
 
 class InternalStates:
-    """Names and initial values of all s internal state variables of a mechanism.
+    """Names and initial values of the internal state variables of a mechanism.
 
-    Offset and rate of each input filter come first, and then the states of elements.
+    Offset and rate of each input filter come first, and then the states of elements. The number of
+    state variables is s.
 
     Parameters
     ----------
@@ -49,7 +50,7 @@ class InternalStates:
     def lags(self, run: Trajectory) -> Array:
         """Return the internal state variables over a run, shape (N, s).
 
-        Signals that the run does not contain count as their initial values.
+        If the run does not contain a state variable, the initial value is used at all times.
         """
         columns = zip(self.names, self.start.tolist(), strict=True)
         found = [run.signals.get(name, np.full(len(run.time), start)) for name, start in columns]
@@ -61,13 +62,13 @@ class InternalStates:
 
 
 def indices(mechanism: Mechanism) -> dict[str, int]:
-    """Return the index of each element's state among all internal states, by its name in laws."""
+    """Return a mapping from the name of a state in laws to the state's index in all internal states."""
     first = 2 * len(mechanism.filters)
     return {own: first + i for i, (_, own, _) in enumerate(_of_elements(mechanism))}
 
 
 def _of_elements(mechanism: Mechanism) -> Iterator[tuple[str, str, float]]:
-    """Yield the name of the signal, the name in laws and the initial value of each element's state."""
+    """Yield signal name, name in force laws, and initial value of each state of the elements."""
     for element in mechanism.elements:
         held = dict.fromkeys(() if element.period is None else element.observed, 0.0)
         states = {key: _number(element, state.start) for key, state in element.states.items()}

@@ -64,7 +64,7 @@ class Supports(ForceElements):
 
     @property
     def marks(self) -> tuple[ForceArrow, ...]:
-        """Feet on the ground at the undeformed positions of the supports."""
+        """Symbols for pictures: the feet of the supports, on the ground at the undeformed positions."""
         return tuple(
             ForceArrow(
                 "base.supports",

@@ -43,10 +43,10 @@ _LAST = 1e-3
 _SPACINGS = 10.0  # Shortest possible step in units of the floating-point spacing at t.
 # If steps are shorter than this many floating-point spacings at t, an error of the right-hand side is raised.
 _FEW_SPACINGS = 1e3
-# Assumed error after the first Newton iteration, as a fraction of its step; contraction is still unknown.
+# Assumed error after the first Newton iteration, relative to the step: the contraction is not known yet.
 _FIRST_LEFT = 0.1
 _LEAST_LEFT = 1e-3  # Least value of 1 − contraction factor, which keeps the error estimate finite.
-_LEAST_ERROR = 1e-16  # Least error relative to the tolerance, which keeps the next step finite.
+_LEAST_ERROR = 1e-16  # Lower bound of the error relative to the tolerance; it keeps the next step finite.
 _TINY = 1e-300  # Least denominator, which keeps quotients finite.
 
 
@@ -85,7 +85,7 @@ def _scheme(s: int) -> _Scheme:
     nodes = np.append((roots_jacobi(s - 1, 1, 0)[0] + 1.0) / 2.0, 1.0)
     at = 2.0 * np.append(0.0, nodes) - 1.0
     series = np.linalg.inv(np.asarray(legendre.legvander(at, s), dtype=np.float64))[:, 1:]
-    # The matrix A⁻¹ yields the polynomial's derivative F at the nodes: A⁻¹ Z/h = F.
+    # The matrix A⁻¹ maps the increments Z at the nodes to the derivatives F = A⁻¹ Z/h, with step length h.
     inverse = np.asarray(legendre.legvander(at[1:], s - 1) @ (2.0 * legendre.legder(series)), dtype=np.float64)
     eigenvalues, T = np.linalg.eig(inverse)
     into = np.linalg.inv(T)

@@ -139,7 +139,7 @@ class VectorMotion:
     bias: Array
 
     def __getitem__(self, k: int) -> VectorMotion:
-        """Return the motion of all vectors in state k out of many states."""
+        """Return the motion of all vectors in the k-th state."""
         return VectorMotion(self.position[k], self.jacobian[k], self.velocity[k], self.bias[k])
 
 
@@ -202,7 +202,7 @@ class Kinematics:
         self._before = np.zeros((self.n, self.n))
         self._basis = np.zeros((self.n, 4, 16))
         self._generators = np.array([_generator(c) for c in mechanism.coordinates]).reshape(-1, 4, 4)
-        # Position of the datum point at the first moving body: coefficients of q, and a constant as last column.
+        # Datum point at the first moving body, an affine function of q: coefficients, then the constant term.
         self._datum = np.zeros((3, self.n + 1))
         for b, body in enumerate(mechanism.bodies):
             self._place(b, body, mechanism.coordinates)

@@ -443,7 +443,7 @@ class ReferenceModel:
         times += self.forces.sample_times(end)
         separate: list[float] = []
         for time in sorted(t for t in times if 0.0 < t <= end * (1.0 + SAME_TIME)):
-            # Only the last of several equal times remains: all switches at this time have then taken place.
+            # Of several almost equal times, the last is kept, because no switch of the group is later.
             if separate and time - separate[-1] < SAME_TIME * end:
                 separate.pop()
             separate.append(time)

@@ -54,8 +54,8 @@ class Repeated:
     span : Span
         Time span of each run.
     commands : mapping or None
-        Names of inputs that are constant during a run. Each name is mapped to the variable whose
-        initial value is set as input.
+        Mapping from each input that is constant during a run to a variable of the FMU. The input has
+        the initial value of this variable.
     """
 
     def __init__(

@@ -103,10 +103,7 @@ def _task(name: str, tree: Expr, order: int, points: Container[str]) -> Task:
 
 
 def _biases(tree: Expr) -> dict[str, Expr]:
-    """Return the bias acceleration of each acceleration whose name occurs in an expression.
-
-    The result maps the name of the acceleration to its value for q̈ = 0.
-    """
+    """Return the value for q̈ = 0 of each acceleration in an expression, by the acceleration's name."""
     found: dict[str, Expr] = {}
     for name in expressions.running_names(tree):
         if expressions.level(name) == 2:

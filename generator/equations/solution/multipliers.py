@@ -63,11 +63,12 @@ def _scattered(
 def _shared(
     program: EquationSystem, C: Expr, rows: Sequence[int], sharing: Sequence[int], Lambda: Expr
 ) -> tuple[list[int], Expr]:
-    """Return the indices of the constraints that share the reactions, and their multipliers of least norm.
+    """Distribute the reactions over independent and redundant constraints, with least-norm multipliers.
 
-    These multipliers exert the same generalised forces as the multipliers Λ of the independent
-    constraints `rows`. With the Jacobian C of the independent constraints, the Jacobian of the sharing
-    constraints is T C. The multipliers of least norm are T y with (TᵀT) y = Λ.
+    The function returns the indices of these constraints, and the multipliers. The multipliers exert
+    the same generalised forces as the multipliers Λ of the independent constraints `rows`. Let C be the
+    Jacobian of the independent constraints, and let T C be the Jacobian of all these constraints. The
+    multipliers of least norm are T y with (TᵀT) y = Λ.
     """
     others = [i for i in sharing if i not in rows]
     if not (others and rows):

@@ -55,9 +55,9 @@ def with_point_sums(program: EquationSystem) -> EquationSystem:
 
 
 def _replaced(composites: Composites, sums: _Sums) -> Iterator[tuple[str, Expr]]:
-    """Yield the name of each subtree sum about a body's origin, with the expression that replaces the sum.
+    """Yield the name and the new expression of each subtree sum about the origin of a body.
 
-    The expression contains only sums about the common point.
+    The new expression contains only sums about the common point of all bodies.
     """
     for b in range(len(composites.tree.links)):
         old = (composites.moments[b], composites.bias_moments[b], composites.bias_forces[b])
