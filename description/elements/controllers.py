@@ -54,9 +54,9 @@ class Controller(Element):
         "unlimited": Quantity("{output}", "output of controller {name} before the limits"),
         "integral": Quantity("{output}", "integral part of controller {name}"),
         "derivative": Quantity("{output}", "derivative part of controller {name}"),
-        "lag": Quantity("{unit}", "change of the filtered measured quantity of {name} since the start"),
-        "slope": Quantity("{rate}", "slope of the output of {name}"),
-        "offset": Quantity("{unit}", "change of the output of {name} since the start"),
+        "lag": Quantity("{unit}", "change of the filtered quantity of controller {name} since the start"),
+        "slope": Quantity("{rate}", "slope of the output of controller {name}"),
+        "offset": Quantity("{unit}", "change of the output of controller {name} since the start"),
     }
 
     type: Literal["pi", "pid", "filter", "rate_limit"]
@@ -66,7 +66,7 @@ class Controller(Element):
     """Measured quantity of `pi` and `pid`, in `unit`: an expression, which may use outputs of controllers."""
     setpoint: Annotated[Expression | None, Command("{unit}", "setpoint of controller {name}")] = None
     """Setpoint of `pi` and `pid`, in `unit`: an expression; without this key the FMU's input `<name>_setpoint`."""
-    signal: Annotated[Expression | None, Command("{unit}", "input signal of {name}")] = None
+    signal: Annotated[Expression | None, Command("{unit}", "input signal of controller {name}")] = None
     """Signal that `filter` and `rate_limit` follow, in `unit`: an expression; without this key the FMU's input
     `<name>_signal`."""
     drives: str | None = None
@@ -79,35 +79,43 @@ class Controller(Element):
     gain: Annotated[Number | None, Quantity("{gain}", "gain of controller {name}")] = None
     """Proportional gain K, in `output_unit` per `unit`; negative if a positive output reduces the measured
     quantity."""
-    integral_time: Annotated[Positive | None, Quantity("s", "integral time of {name}", POSITIVE)] = None
+    integral_time: Annotated[Positive | None, Quantity("s", "integral time of controller {name}", POSITIVE)] = None
     """Integral time Ti, s; a `pid` without this key has no integral part."""
-    derivative_time: Annotated[Positive | None, Quantity("s", "derivative time of {name}", POSITIVE)] = None
+    derivative_time: Annotated[
+        Positive | None, Quantity("s", "derivative time of controller {name}", POSITIVE)
+    ] = None
     """Derivative time Td, s, of `pid`, whose derivative part acts on the measured quantity alone."""
     derivative_filter: Annotated[
-        Positive | None, Quantity("1", "derivative filter ratio N of {name}", POSITIVE)
+        Positive | None, Quantity("1", "derivative filter ratio N of controller {name}", POSITIVE)
     ] = None
     """Ratio N of `pid`, dimensionless: the derivative's filter has the time constant derivative_time/N; default
     10."""
-    setpoint_weight: Annotated[Number | None, Quantity("1", "weight of the setpoint of {name}")] = None
+    setpoint_weight: Annotated[Number | None, Quantity("1", "weight of the setpoint of controller {name}")] = None
     """Weight b of the setpoint in the proportional part gain·(b·setpoint − measured), dimensionless; default 1."""
-    integral_start: Annotated[Plain | None, Quantity("{output}", "initial integral part of {name}")] = None
+    integral_start: Annotated[Plain | None, Quantity("{output}", "initial integral part of controller {name}")] = (
+        None
+    )
     """Initial integral part, in `output_unit`; default 0."""
     lower: Annotated[Number | None, Quantity("{output}", "smallest output of controller {name}")] = None
     """Smallest output, in `output_unit`; default: no limit."""
     upper: Annotated[Number | None, Quantity("{output}", "largest output of controller {name}")] = None
     """Largest output, in `output_unit`; default: no limit."""
-    anti_windup_time: Annotated[Positive | None, Quantity("s", "anti-windup time of {name}", POSITIVE)] = None
+    anti_windup_time: Annotated[
+        Positive | None, Quantity("s", "anti-windup time of controller {name}", POSITIVE)
+    ] = None
     """Time Tt in which the integral part follows a limited output (back-calculation), s; default:
     integral_time."""
-    time_constant: Annotated[Positive | None, Quantity("s", "time constant of {name}", POSITIVE)] = None
+    time_constant: Annotated[Positive | None, Quantity("s", "time constant of controller {name}", POSITIVE)] = None
     """Time constant T of `filter`, s, and of `rate_limit` while its rate is below the limit. Sampled ones may
     leave it out: the filter then holds the sampled signal."""
-    rate: Annotated[Positive | None, Quantity("{rate}", "largest rate of the output of {name}", POSITIVE)] = None
+    rate: Annotated[
+        Positive | None, Quantity("{rate}", "largest rate of the output of controller {name}", POSITIVE)
+    ] = None
     """Largest rate of the output of `rate_limit` in both directions, in `unit` per s."""
-    start: Annotated[Number | None, Quantity("{unit}", "initial output of {name}")] = None
+    start: Annotated[Number | None, Quantity("{unit}", "initial output of controller {name}")] = None
     """Initial output of `filter` and `rate_limit`, in `unit`; default: initial value of the signal, and 0 for an
     input."""
-    sample: Annotated[_SampleTime | None, Quantity("s", "sample time of {name}", SAMPLE_TIME)] = None
+    sample: Annotated[_SampleTime | None, Quantity("s", "sample time of controller {name}", SAMPLE_TIME)] = None
     """Sample time, s, at least 1e-6: the controller acts at 0, sample, 2 sample, … and holds its output in
     between; default: continuous."""
 

@@ -192,13 +192,13 @@ class _Sums:
             f"inertia of the subtree of {name}",
             "inertia of the subtree of each body: xx, yy, zz, xy, xz, yz",
         )
-        text = "inertia wrench and negative weight of each subtree for zero accelerations; N.m and N"
+        text = "inertia moment and force minus weight, each subtree, zero accelerations; N.m and N"
         wrench = self._program.assemble(
             f"Wc_{name}",
             (6,),
             [((_ANGULAR,), N), ((_LINEAR,), F)],
             None,
-            f"inertia wrench and negative weight of the subtree of {name}; N.m and N",
+            f"inertia moment and force minus weight of the subtree of {name}; N.m and N",
         )
         self._wrenches[b] = self._note("Wc", b, wrench, None, text)
 
