@@ -89,7 +89,7 @@ def _name(mechanism: Mechanism, mark: ForceArrow) -> str:
 
 
 def _effort_coordinate(mechanism: Mechanism, mark: ForceArrow) -> int | None:
-    """Return the coordinate on which the effort of an arrow acts; None for a force at a point."""
+    """Return the index of the coordinate whose effort an arrow shows; None for a force at a point."""
     for force in mechanism.forces:
         if mark.table == "forces" and force.name == mark.name:
             return force.coordinate

@@ -172,7 +172,8 @@ def beside(job: Callable[[Callable[[], None]], _Result]) -> Iterator[Callable[[]
     job : callable
         Function with one argument, a callback. The job has to call the callback several times per
         second. After the end of the block, the callback raises an exception, which stops the job. For
-        example, a job can pass the callback to `alone` as the argument `meanwhile`.
+        example, the job can call the function `alone` with the callback as the argument `meanwhile`.
+        The function `alone` then calls the callback while a process runs.
     """
     over = threading.Event()
 

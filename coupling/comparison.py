@@ -73,9 +73,9 @@ def relative_errors(a: Array, b: Array, signals: Sequence[PortSignal], span: flo
 def away_from_events(run: Record, fine: Record, grid: Array) -> NDArray[np.bool_]:
     """Return a mask of the times at which two runs can be compared in spite of their events.
 
-    Two runs find the same event at slightly different times. The mask is False at times closer to
-    this event than twice the difference. An event of only one run excludes no times, because the
-    runs really differ there.
+    Two runs find the same event at slightly different times. The mask is False near such an event: the
+    distance from the event is at most twice the difference of the two event times. An event of only one
+    run excludes no times, because the runs really differ there.
     """
     away, own = np.ones(len(grid), dtype=bool), np.array(run.events)
     gaps = np.diff([grid[0], *fine.events, grid[-1]])

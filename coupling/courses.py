@@ -32,9 +32,10 @@ def constant(values: Array) -> Array:
 
 
 def linear(begin: Array, end: Array) -> Array:
-    """Return linear polynomials between values at the beginning and at the end of the step, shape (n, 4).
+    """Return linear functions of time between the values at the beginning and at the end of a step.
 
-    The values have the shape (n,).
+    The values have shape (n,). The result contains four coefficients per function, shape (n, 4). The
+    coefficients of s² and s³ are zero.
     """
     found = constant(begin)
     found[:, 1] = end - begin

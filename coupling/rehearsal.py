@@ -31,7 +31,7 @@ from .stepping import (
 )
 from .system import CouplingRemark
 
-_FAST = 2.0  # the step resolves a connection's vibration if angular frequency times step is at most this
+_FAST = 2.0  # largest product of angular frequency and step with which a step resolves a connection's vibration
 _SHORT = 1e-3  # length of a test step in which masses hardly move, relative to the communication step
 
 

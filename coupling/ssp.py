@@ -531,7 +531,7 @@ def _along(route: list[tuple[Hop, Port]], units: _Units, problems: list[Problem]
             else:
                 text = f"expected a unit that converts to {units.name(port)}, got {units.name(giver)}"
                 problems.append(
-                    Problem(f"connection to {'.'.join(port)}", f"{text} at {'.'.join(giver)}; correct a unit")
+                    Problem(f"connection to {'.'.join(port)}", f"{text} at {'.'.join(giver)}; correct one unit")
                 )
         elif not hop.suppressed and (unit is not None or wanted is not None):
             unchecked = giver if unit is None else port if port == target else unchecked

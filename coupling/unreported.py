@@ -14,7 +14,7 @@ from .system import CouplingRemark
 
 _LARGE = 0.1  # a change of an output in one step may be a jump if it exceeds this fraction of the range
 _ROUNDING = 1e-9  # changes below this fraction of the output's magnitude are rounding errors
-_STAYS = 0.8  # a jump keeps more than this fraction of its size in shorter steps; a continuous change does not
+_STAYS = 0.8  # a change in one step is a jump if more than this fraction of the change remains with shorter steps
 
 
 def unreported_events(

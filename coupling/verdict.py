@@ -390,7 +390,9 @@ def _confirmed(scales: Array, run: Record, network: Network) -> bool:
 
 
 def simulated(network: Network, choices: Sequence[MethodChoice], settings: Settings, progress: Progress) -> Record:
-    """Simulate a coupled system with given methods, without a verdict.
+    """Simulate a coupled system with the given coupling methods, and return the run.
+
+    The accuracy of the run is not judged.
 
     Raises
     ------

@@ -22,9 +22,9 @@ from .fmus import MEMBERS
 from .laws import AXES, ends_of
 
 _UNIT = 1.0  # test force that is applied to find the acceleration per unit of force, N
-_LIMIT = 0.1  # a bushing is stable if its angular frequency times the communication step is at most this
+_LIMIT = 0.1  # largest product of angular frequency and communication step with which a bushing is stable
 _RATIO = 0.5  # damping ratio of a bushing
-_MOST_STEPS = 100  # stiff bushings may divide the usual communication step by at most this
+_MOST_STEPS = 100  # largest factor by which stiff bushings may shorten the usual communication step
 _NO_FORCE = 1e-300  # avoids division by a force of zero, N
 _RANK = 1e-9  # singular values below this fraction of the largest one count as zero
 

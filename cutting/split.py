@@ -131,7 +131,11 @@ class _Splitting:
         self.notes: list[str] = []
 
     def archives(self, out: Path) -> tuple[dict[str, Path], dict[str, Bushing]]:
-        """Write the archives; return their paths by kind, and the bushings by name of the cut."""
+        """Write the archives, and return the paths of the archives and the bushings.
+
+        The keys of the paths are `rigid` and `bushing`, or `rope` if only ropes are cut. The keys of the
+        bushings are the names of the cuts.
+        """
         whole, name = self._folder / "whole.fmu", self._model.name
         model = self._builder.machine(self._whole(), whole)
         chain = model.chain

@@ -198,7 +198,10 @@ def _places(target: Any, keys: Sequence[str], found: _Place) -> Iterator[_Place]
 
 
 def _places_in_members(target: Any, keys: Sequence[str], found: _Place) -> Iterator[_Place]:
-    """Yield the positions of a key in all members that can contain it; LookupError if there are none."""
+    """Yield the position of a key in each member of a list or table that can contain the key.
+
+    Raises LookupError if no member can contain the key.
+    """
     places, errors = list[_Place](), list[LookupError]()
     for index in dict.fromkeys(_indices(target).values()):
         path = (*found.path, index)
@@ -225,9 +228,9 @@ def _no_key(target: Any, key: str) -> str:
 
 
 def _indices(target: Any) -> dict[str, int | str]:
-    """Return a mapping from the keys, names or indices of all members to their places.
+    """Return the place of each member of a list or table: the key in the table, or the index in the list.
 
-    The place of a member is the key in a table, or the index in a list.
+    The dictionary keys are the keys of the table, or the indices and names of the list members.
     """
     if isinstance(target, dict):
         return {key: key for key in target}

@@ -69,7 +69,10 @@ def _of_elements(draft: Draft) -> Iterator[tuple[str, str, list[str]]]:
 
 
 def driven_outputs(draft: Draft) -> dict[str, str]:
-    """Return a mapping from each driven input to the controller output, as written in expressions."""
+    """Return the controller outputs that drive inputs, as written in expressions.
+
+    The dictionary keys are the names of the driven inputs.
+    """
     return {name: output.replace(".", "_") for name, output in draft.chain.driven.items()}
 
 

@@ -221,7 +221,7 @@ def _with_axes(point: str, where: str, names: References) -> Iterator[Problem]:
 def _of_faulty(key: str, part: str, draft: Draft, names: References) -> Iterator[Problem]:
     """Yield problems of the expressions in invalid list members.
 
-    These members were rejected because of other keys than their expressions.
+    These members were already rejected because of another key.
     """
     sound = {where for where, _ in draft.entries(key)}
     for where, text in draft.texts(key, part):

@@ -1,4 +1,8 @@
-"""Checks of elements that drive inputs, and of initial values on which elements depend."""
+"""Checks of controllers and other elements that drive inputs, of sample times and of initial values.
+
+Initial values must not depend on forces or inputs, because they are computed from positions and
+velocities.
+"""
 
 from __future__ import annotations
 

@@ -57,8 +57,8 @@ class Dialect:
     Parameters
     ----------
     functions
-        Admissible numbers of arguments for each function name. A `range` stands for a minimum number
-        without a maximum: the first number of the range.
+        Admissible numbers of arguments for each function name. If the value is a `range`, only the start
+        of the range is used: as the minimum number of arguments, without a maximum.
     names
         Phrase that lists the admissible names in error messages.
     """
@@ -168,7 +168,10 @@ def running_names(tree: Expr) -> Iterator[str]:
 
 
 def started_names(tree: Expr) -> Iterator[str]:
-    """Yield the names whose initial value an expression uses: the arguments of `start`."""
+    """Yield the names of quantities whose initial values an expression uses.
+
+    These names are in the arguments of the function `start`.
+    """
     if tree.function == "start":
         yield from names(tree)
         return

@@ -33,7 +33,7 @@ _GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0
 # Largest fraction of the searched time in which samples may be too sparse to resolve the function.
 _UNRESOLVED = 0.01
 _SAME = 1e-9  # Largest relative difference of times that are treated as equal.
-# Similar step limits before an interval are counted over a time of this many step limits.
+# Time before an interval in which intervals with a similar step limit are counted, relative to the step limit.
 _MEMORY = 16.0
 
 

@@ -144,7 +144,7 @@ def _held(tree: Expr, parameters: Mapping[str, float], initial: Mapping[str, flo
 
 
 def _timeless(tree: Expr, parameters: Mapping[str, float]) -> Iterator[Expr]:
-    """Yield the largest parts of an expression that change during a run but do not depend on time."""
+    """Yield the largest subexpressions that contain variables of a run, but not the time `t`."""
     used = _running(parameters, tree)
     if used and "t" not in used:
         yield tree

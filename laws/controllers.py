@@ -85,8 +85,8 @@ def _follow(law: Law, rate: Callable[[Expr], Expr]) -> None:
 def _lag(law: Law, time: Expr) -> Expr:
     """Return the time by which a distance from the target is divided to obtain a rate.
 
-    The result is the time constant; for a sampled filter, the sample time is added. With the sample
-    time, each step of the sampled filter is a step of the backward Euler method.
+    The result is the time constant. For a sampled filter, the sample time is added. Because of this
+    addition, each update of the sampled filter is a step of the backward Euler method.
     """
     return time + law.number("sample") if law.has("sample") else time
 

@@ -67,7 +67,7 @@ class Law:
     expression : callable
         Parser of the description's expressions.
     driven : mapping
-        Mapping from the name of a driven input to the output of the controller.
+        Names of the driven inputs as keys, and controller outputs as values.
 
     Attributes
     ----------

@@ -17,8 +17,8 @@ from ..runs.fmpy_runs.states import further_states
 from .point import OperatingPoint
 from .state_space import StateSpace
 
-_STILL = 1e-6  # rates up to this fraction of their typical magnitude count as zero
-_MOVED = 1e-6  # least typical magnitude of a rate: the change of the rate by displacements of this size, rad or m
+_STILL = 1e-6  # largest rate that counts as zero, relative to the typical magnitude of the rate
+_MOVED = 1e-6  # change of every state variable that causes the smallest typical magnitude of a rate, rad or m
 _SHOWN = 3  # maximum number of signals listed in a note
 _TINY = 1e-300  # positive lower bound that avoids division by zero
 

@@ -14,9 +14,9 @@ from scipy.linalg import eig
 from ..core.trajectory import Array
 
 Complex = NDArray[np.complex128]
-_ROUNDING = 1e-14  # assumed rounding error of the elements of A, relative to the norm of A (at least 1/s)
+_ROUNDING = 1e-14  # assumed rounding error of the elements of A, relative to max(norm of A, 1 per second)
 _RIGID = 1e-6  # largest |λ| of a rigid-body mode, relative to the largest |λ| of all modes
-_ON_THE_WAY = 0.618  # fraction of the real or imaginary part that is subtracted to test for a rounding error
+_ON_THE_WAY = 0.618  # fraction of Re λ or Im λ that is subtracted to test whether Re λ or Im λ is a rounding error
 _TINY = 1e-300  # positive lower bound that keeps the condition number of defective eigenvalues finite
 
 

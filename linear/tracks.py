@@ -134,8 +134,8 @@ class ModeTracks:
         Returns
         -------
         dict
-            Values that the module `json` accepts. Complex numbers are pairs [real, imaginary]; entries of a
-            mode that does not exist at a value are None.
+            Values that the module `json` accepts. Complex numbers are pairs [real, imaginary]. If a mode
+            does not exist for a value of the varied quantity, its entries for this value are None.
         """
         return {
             "along": self.along,
@@ -251,8 +251,9 @@ def tracks(
 class _Line:
     """Track of one mode along the varied quantity.
 
-    The mapping `at` assigns the mode and its modal assurance to the index of a value of the varied
-    quantity. The modes at the next value are compared with `shape` and `eigenvalue`.
+    The keys of `at` are indices of the values of the varied quantity. Each entry contains the mode at
+    this value, and its modal assurance. The modes at the next value are compared with `shape` and
+    `eigenvalue`.
     """
 
     shape: Complex

@@ -30,9 +30,9 @@ class Algebra(Protocol[S, V, M]):
     """Arithmetic that creates scalars, vectors and matrices of a mechanism from its description."""
 
     def of(self, origin: Origin) -> Algebra[S, V, M]:
-        """Return this object, or a copy, for another part of the description.
+        """Return the arithmetic for another part of the description.
 
-        Symbols record this part as the origin of new quantities.
+        Arithmetic with symbols is copied, and the copy records this part as the origin of new quantities.
         """
 
     def parameter(self, name: str, value: float, unit: str | None, description: str, bounds: Bounds) -> S:

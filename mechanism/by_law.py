@@ -1,4 +1,4 @@
-"""Force elements with laws that consist of expressions, and their numbers from the description."""
+"""Force elements whose laws consist of expressions, with parameter values from the description."""
 
 from __future__ import annotations
 
@@ -123,13 +123,13 @@ def law_element(
     given : Element
         Contents of the table.
     algebra : Algebra
-        Arithmetic that creates numbers.
+        Object that creates a symbol or a plain number for each value of the table.
     coordinate : callable
         Function of a joint's name, see `Coordinate`.
     expression : callable
         Parser of the description's expressions.
     driven : mapping
-        Mapping from the name of a driven input to the output of the controller.
+        Names of the driven inputs as keys, and controller outputs as values.
     """
     units = dict(given.units)
     if hasattr(given, "joint"):
@@ -199,7 +199,10 @@ def _settled(tree: Expr, known: Mapping[str, Expr]) -> Expr:
 
 
 def _initial(tree: Expr, known: Mapping[str, Expr]) -> Expr:
-    """Return an expression at the initial time: known names are substituted, and `start(x)` becomes x."""
+    """Return an expression at the initial time.
+
+    Expressions replace known names, and the argument x replaces a call `start(x)`.
+    """
     if tree.op == "symbol" and tree.data in known:
         return _initial(known[tree.data], known)
     if tree.function == "start":

@@ -16,7 +16,7 @@ from ..mechanism import Mechanism
 from .places import member, support_key
 from .takeover import taken_over
 
-_ROUNDING = 1e-6  # rounding error of an acceleration, as a fraction of the acceleration by the sum of all |forces|
+_ROUNDING = 1e-6  # largest rounding error of an acceleration, as a fraction of (sum of all |forces|) / inertia
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ _ELEMENTS = (
     ("force", "force element", "force", "N"),
     ("moment", "force element", "moment", "N.m"),
 )
-Number = tuple[str, str]  # main result in a report, as two texts: label with time, value with unit
+Number = tuple[str, str]  # main result in a report: label that includes the time, and value with unit
 
 
 def headline(report: RunReport) -> list[Number]:

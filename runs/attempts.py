@@ -25,7 +25,7 @@ from .fmpy_runs.apart import apart
 from .fmpy_runs.fmu_run import Mode
 from .fmpy_runs.inputs import InputTable
 
-RUMOCA_TOLERANCE = 1e-5  # the admissible relative error of rumoca's run is at least this
+RUMOCA_TOLERANCE = 1e-5  # smallest admissible relative error of rumoca's run
 _AT_EVENTS = 0.01  # factor that tightens rumoca's tolerance for models with events
 _RUMOCA_FINER = 1e-3  # factor that tightens rumoca's tolerance for a repeated run
 RUMOCA_EFFORT = 60.0  # largest processor time of rumoca, s; it is long because rumoca interprets the model

@@ -116,7 +116,7 @@ def build(structure: Structure, folder: Path) -> Path:
 
 
 def setup(structure: Structure, fmu: Path) -> Setup:
-    """Return the data about a compiled FMU of a sweep that the workers need."""
+    """Return the data that the worker processes need about a compiled FMU of a sweep."""
     return Setup(
         fmu.read_bytes(),
         structure.parameters,

@@ -90,8 +90,8 @@ def gap(rank: analysis.Rank) -> str:
 def warnings(mechanism: Mechanism, found: analysis.Reactions) -> list[str]:
     """Return warnings about uncertain joint reactions at the initial state.
 
-    There is a warning if friction depends on reactions that are not unique, and if the initial state is
-    singular.
+    One warning is for friction that depends on reactions that are not unique. Another warning is for a
+    singular initial state.
     """
     friction = [
         _friction_warning(c, found)

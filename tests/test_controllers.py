@@ -502,7 +502,7 @@ def test_units_of_quotients(unit: str, other: str, quotient: str) -> None:
         (
             {"type": "filter", "measured": None, "setpoint": None, "gain": None, "integral_time": None}
             | {"derivative_time": None, "derivative_filter": None},
-            'controllers[0].time_constant: is missing; type = "filter" needs it without the key sample',
+            'controllers[0].time_constant: is missing; type = "filter" requires it unless the key sample is given',
         ),
         ({"rate": 2.0}, 'controllers[0].rate: is not a key of type = "pid"; its keys: drives, unit, measured'),
         ({"integral_start": "2*a"}, "controllers[0].integral_start: expected a number, got '2*a'"),

@@ -31,7 +31,7 @@ _SAMPLES = 25  # number of instants of the run at which states are sampled
 _QUANTITIES = ("position", "velocity", "acceleration", "effort", "bristle")
 _CANCELLED = 1e-8  # magnitude of an expression: at least this fraction of the sum of its terms' absolute values
 _LEFT = 1e-4  # lower bound of the magnitude of a motion, relative to the motion that forces could cause
-# Lower bound of a magnitude: change by a shift of each coordinate by this fraction of the largest displacement.
+# Displacements that cause the smallest magnitude of a signal, relative to each coordinate's largest displacement.
 _SHAKEN = 1e-6
 
 

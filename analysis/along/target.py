@@ -19,7 +19,7 @@ from ...reference.kinematics.segment import Segment
 from ...reference.solve.solver import InitialValueProblem
 
 _ITERATIONS = 50  # maximum number of Newton steps for one prescribed position
-_CLOSE = 1e-10  # if the last Newton correction is smaller than this, m, the iteration has converged
+_CLOSE = 1e-10  # largest last Newton correction of a converged iteration, m
 
 
 def programmed_target(problem: InitialValueProblem, trajectory: Trajectory) -> dict[str, Array]:

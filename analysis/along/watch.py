@@ -28,20 +28,20 @@ _SHRINKING = 15  # if this many successive step sizes never increase, the step s
 _SHRUNK = 1e-5  # step sizes below this fraction of the longest step may tend to zero
 _POINTS = 1000  # redundant constraints are checked at least this many times in a run
 _FALLING = 0.3  # minima of the smallest singular value are searched for below this fraction of its maximum
-# A step has no singular position if the Jacobian changes by at most this times the sum of σ at both ends.
-# The symbol σ denotes the smallest singular value of the Jacobian.
+# Largest change of the Jacobian in a step without a singular position, relative to the sum of σ at both ends.
+# The symbol σ denotes the smallest singular value of the Jacobian. Steps with a larger change are searched.
 _TURNED = 0.7
 _FASTEST = 3e8  # if a rate exceeds this value, rad/s or m/s, the motion has diverged
 _EDGE = 1e-3  # slopes at both ends of a step are difference quotients over this fraction of the step
-_CLOSE = 0.1  # a stopped run is near a singularity if the smallest singular value is below this times its maximum
-# Short steps are due to a singularity if the smallest singular value is below this times its maximum.
+_CLOSE = 0.1  # near a singularity, the smallest singular value is below this fraction of its maximum in the run
+# Short steps are due to a singularity if the smallest singular value is below this fraction of its maximum.
 _VERY_CLOSE = 1e-2
 _SHORT = 1e-2  # near a singularity, a step is short if it is below this fraction of the longest step
 _AHEAD = 0.1  # a singular position is searched for this far ahead, as a fraction of the longest step
 _SINGULAR = 1e-4  # a position is singular if the smallest singular value is below this fraction of its maximum
-# Integration errors can cause singular values below this times √tolerance, relative to the maximum.
+# Largest singular value that integration errors can cause, relative to the maximum; a multiple of √tolerance.
 _ERRORS_ROOT = 3.0
-_INVOLVED = 0.1  # messages name a constraint if its share in the linear dependence exceeds this
+_INVOLVED = 0.1  # smallest share in a linear dependence with which messages name a constraint
 _PART = 1e-4  # test displacement to find how fast the Jacobian changes, rad or fraction of the extent
 _LOCATED = 1e-9  # absolute error of the time at which the smallest singular value has its minimum, s
 _TINY = 1e-300  # avoids division by zero if the Jacobian is constant

@@ -25,7 +25,7 @@ _LOST = 1e6  # if cancellation exceeds this ratio, accelerations have fewer than
 _MASSLESS = 1e-12  # largest inertia that is treated as zero, relative to the inertia of the subtree
 # Smallest radius of gyration that is assumed for a body, relative to the mechanism's extent.
 _POINT = 1e-8
-_TURNED = 1e-3  # a joint is in gimbal lock if the |cosine| of its second Euler angle is below this
+_TURNED = 1e-3  # largest |cosine| of the second Euler angle of a joint in gimbal lock
 _OFFSET, _VARIATION = 0.3, 0.1  # mean and variation of shifts away from special positions, rad or m
 _INVOLVED = 0.1  # a coordinate is part of a motion if its share exceeds this fraction of the largest share
 

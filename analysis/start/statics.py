@@ -156,9 +156,10 @@ def equilibrium(model: ReferenceModel) -> Array:
 
 
 def equilibrium_near(model: ReferenceModel, q: Array) -> Array:
-    """Return the static equilibrium near the positions q with closed loops, shape (n,), rad or m.
+    """Return the coordinates of the static equilibrium near q, shape (n,), rad or m.
 
-    Raises SolveError if there is none; see `equilibrium`.
+    All loops must be closed at the given coordinates q. Raises SolveError if there is no equilibrium;
+    see `equilibrium`.
     """
     balance, q = _Balance(model, q), q.copy()
     if not balance.free:
@@ -284,9 +285,10 @@ class _Balance:
         return np.asarray((stiffness + stiffness.T) / 2)
 
     def _softest(self, q: Array, worst: int) -> int:
-        """Return the index of the free coordinate with the largest share in the motion of least stiffness.
+        """Return the index of the free coordinate that moves most in the mechanism's softest motion.
 
-        If the loops allow no motion, the result is `worst`.
+        The softest motion is the motion with the smallest stiffness that all loops allow. If the loops
+        allow no motion, or if a stiffness is infinite or NaN, the result is `worst`.
         """
         along, stiffness = _null_space(self._at(q)[1]), self.stiffness_along(q)
         if not along.size or not np.isfinite(stiffness).all():

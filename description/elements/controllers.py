@@ -145,7 +145,8 @@ class Controller(Element):
             if key not in known:
                 raise KeyProblem(key, f'is not a key of type = "{self.type}"; its keys: {", ".join(known[2:])}')
         if "signal" in form.defaults and self.time_constant is None and self.sample is None:
-            raise KeyProblem("time_constant", f'is missing; type = "{self.type}" needs it without the key sample')
+            text = f'is missing; type = "{self.type}" requires it unless the key sample is given'
+            raise KeyProblem("time_constant", text)
         self._check_integral()
         return self
 
@@ -168,7 +169,7 @@ class Controller(Element):
 
     @property
     def direct_commands(self) -> tuple[str, ...]:
-        """Keys of the commands on which the output depends without delay.
+        """Keys of the commands with direct feedthrough to the output of the controller.
 
         All other commands act on the output only through states.
         """

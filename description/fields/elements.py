@@ -108,21 +108,23 @@ class Element(Part):
 
     @property
     def commands(self) -> dict[str, Command]:
-        """Mapping from each key that contains a command of this element to the annotation of the key.
+        """Annotation of each key of this element that contains a command.
 
-        The value of such a key is an expression. Without an expression, the command is an input of the
-        FMU.
+        The value of the key is an expression. Without an expression, the command is an input of the FMU.
         """
         return self.marked(Command)
 
     @property
     def inputs(self) -> dict[str, str]:
-        """Mapping from the key of each command without an expression to the name of the FMU input."""
+        """Names of the FMU inputs of this element.
+
+        A command without an expression is an FMU input. The key of the command is the dictionary key.
+        """
         return {key: f"{self.name}_{key}" for key in self.commands if getattr(self, key) is None}
 
     @property
     def direct_commands(self) -> tuple[str, ...]:
-        """Keys of the commands on which the published quantities depend without delay."""
+        """Keys of the commands with direct feedthrough to a published quantity of the element."""
         return tuple(self.commands)
 
     @property
@@ -137,7 +139,7 @@ class Element(Part):
 
     @property
     def drives_input(self) -> str | None:
-        """Name of the input that this element drives with its quantity `output`; None without such an input."""
+        """Name of the input that receives this element's quantity `output`; None if there is no such input."""
         return None
 
     @property
@@ -147,7 +149,7 @@ class Element(Part):
 
     @property
     def units(self) -> dict[str, str]:
-        """Mapping from each placeholder in the units of quantities to the unit that replaces the placeholder.
+        """Units that replace the placeholders in the units of quantities, by the name of the placeholder.
 
         The placeholders `length` and `effort` for the units of a joint are not included.
         """

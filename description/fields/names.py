@@ -39,7 +39,7 @@ _IN_MODELICA: dict[str, Sequence[str]] = {
         *("rotation", "symmetricMatrix", "inWorldAxes", "pointInertia"),
     ],
 }
-# Device names of Windows; no file or folder may have such a name, in any case and with any extension.
+# Device names of Windows, which files and folders must not have, whatever the letter case and extension.
 _DEVICES = frozenset(
     ["con", "prn", "aux", "nul", *(f"{port}{digit}" for port in ("com", "lpt") for digit in range(10))]
 )

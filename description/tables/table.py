@@ -20,7 +20,7 @@ MOST_POINTS = 10_000
 _LARGEST = 10_000_000  # bytes
 _MOST_PROBLEMS = 10
 _MOST_KINKS = 500
-_FEWEST = {("cubic", "free"): 4}  # Smallest number of points, by interpolation and ends; default 2.
+_FEWEST = {("cubic", "free"): 4}  # Minimum number of points for pairs of `interpolation` and `ends`; 2 for others.
 _CONTINUOUS = {"linear": 0, "pchip": 1, "cubic": 2}
 
 

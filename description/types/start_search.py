@@ -62,13 +62,15 @@ class DownhillLimits:
         Spring stiffness of the second trial; the first trial has no spring. The value is relative to
         the stiffness at which the largest force causes a step of maximum length.
     most_springs
-        Maximum number of trials at one position; 4^60 exceeds any ratio of forces to stiffnesses.
+        Maximum number of trials at one position. The stiffness increases by a factor of 4 in each trial,
+        so 60 trials cover every ratio of forces to stiffnesses.
     indifferent
         A stiffness counts as zero if its ratio to the largest stiffness is below this limit, because
         finite differences are inexact.
     opposed
-        Smallest ratio of two works that forces do along a step: forces at the end of the step, divided
-        by forces at the beginning. If the ratio is smaller, the step is too long (Crisfield 1982).
+        Smallest ratio of two values of the work along a step. The numerator is the work of the forces
+        at the end of the step. The denominator is the work of the forces at the beginning. If the ratio
+        is smaller, the step is too long (Crisfield 1982).
     loops
         Stiffness of springs that replace loop closures, relative to the stiffness of the coordinates.
         With this value, half of the digits remain significant.
@@ -99,13 +101,13 @@ DOWNHILL = DownhillLimits()
 
 # ---- Limits of the search in Python: finite differences and damped steps without quadratic convergence ----------
 
-CLOSED = 1e-7  # a loop counts as closed below this gap, m or rad; described values have about 8 digits
+CLOSED = 1e-7  # largest gap of a closed loop, m or rad; described values have about 8 digits
 RANK = 1e-9  # singular values of the closure Jacobian below this fraction of the largest one count as zero
 STALLED = 1e-9  # if a step reduces the gap by a smaller fraction, the search cannot make progress
-KEPT = 1e-8  # velocity residuals below this count as zero, in the constraint's unit/s; relative for terms above 1
+KEPT = 1e-8  # velocity residuals up to KEPT · max(1, sum of |terms|) count as zero, in the constraint's unit/s
 BALANCED = 1e-9  # forces are in equilibrium if their sum is below this fraction of the largest force
-SETTLED = 1e-13  # steps below this are rounding errors, as a fraction of the largest coordinate (at least 1)
-CLOSE = 1e-6  # Newton steps shorter than this, rad or m, are accepted without a check of the forces
+SETTLED = 1e-13  # largest step that is a rounding error, relative to the largest coordinate (at least 1)
+CLOSE = 1e-6  # longest Newton step that is accepted without a check of the forces, rad or m
 SMALLEST = 1e-12  # stiffnesses or forces below this fraction of the largest one count as zero
 PATIENCE = 20  # progress is judged over this many recent steps
 PROGRESS = 0.9  # no progress: the smallest recent residual exceeds this fraction of the largest recent one

@@ -279,8 +279,9 @@ def _check_fit(plant: SspElement, controller: SspElement, pairs: Pairs, path: Pa
 
 
 def _misfits(plant: SspElement, controller: SspElement, pairs: Pairs) -> Iterator[Problem]:
-    """Yield problems of connected variables, and of inputs with equal names, that have incompatible types
-    or units.
+    """Yield a problem for each pair of connected variables with incompatible types or units.
+
+    Inputs of the plant and the controller that have the same name are also checked as a pair.
     """
     own, other = ({c.name: c for c in element.connectors} for element in (plant, controller))
     shared = [(name, name) for name in plant.of_kind("input") if name in controller.of_kind("input")]

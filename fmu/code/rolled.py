@@ -145,7 +145,7 @@ def _operand(block: int, elements: list[int], local: bool, carried: bool, line: 
 
 
 class _Names:
-    """Names in a C function: enumerators of the arguments and results, and names of their elements."""
+    """Names in a C function: enum constants of the arguments and results, and names of array elements."""
 
     def __init__(self, labels: Labels) -> None:
         self._labels = {"arg": labels.arguments, "res": labels.results}

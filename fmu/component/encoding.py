@@ -312,7 +312,7 @@ class ComponentEncoder:
         self.types.known = {label: self.types.known[label] for label in labels}
 
     def export_function(self, label: str, function: int, of: Type) -> int:
-        """Export a function with a type that refers only to exported types."""
+        """Export a function whose declared type refers only to exported types."""
         given = b"\1" + FUNCTION + number(self.types.index(of))
         return self._write(_EXPORT, _label(label) + FUNCTION + number(function) + given, FUNCTION)
 

@@ -209,7 +209,7 @@ def _switching(event: TimeEvent) -> str:
 
 
 def _early(time: Expr, share: float = 1.0) -> Expr:
-    """Return a time, s, minus the rounding error of the time, or minus a share of this rounding error."""
+    """Return a time, s, minus `share` times the rounding error of the time."""
     less = ir.constant(float(f"{share * _EARLY:.2g}"))
     # the product is not evaluated, so that the Modelica source shows the original time
     return Expr("*", (), (Expr("-", (), (ir.constant(1.0), less)), time))

@@ -546,7 +546,7 @@ class EquationSystem:
     ) -> Expr:
         """Define a scalar or an array, one block of elements after the other, and return the symbol."""
         name = self.fresh(name)
-        # A derived parameter in Modelica has one expression; a definition in several blocks is a variable.
+        # A quantity defined in several blocks is a variable, because a Modelica parameter has only one expression.
         whole = all(index == () for index, _ in parts)
         constant = whole and not traits.replaceable and all(self.is_constant(expr) for _, expr in parts)
         self.items.append(
@@ -642,7 +642,7 @@ class EquationSystem:
         self._sort_samplings()
 
     def _sort_samplings(self) -> None:
-        """Sort the sampled elements so that each follows all elements whose variables it uses."""
+        """Sort the sampled elements: an element follows all elements whose variables the element uses."""
         items = {name: item for item in self.items for name in given(item)}
         owner = {variable.variable: i for i, sampling in enumerate(self.samplings) for variable in sampling.held}
 

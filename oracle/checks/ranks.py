@@ -20,8 +20,8 @@ from ..expressions.state import State
 _SURELY, _HARDLY = 1e-5, 1e-11
 _NOTHING = 1e-7  # a Jacobian row is rounding error if its length is below this fraction of its longest summand
 _ITERATIONS = 30  # maximum number of Newton steps of the projection onto the constraints
-_CLOSED = 1e-10  # The projection has converged if all constraint residuals are smaller than this, m or rad.
-_SINGULAR = 1e-8  # In Newton steps, relative singular values of the Jacobian below this count as zero.
+_CLOSED = 1e-10  # Largest constraint residual of a converged projection, m or rad.
+_SINGULAR = 1e-8  # Smallest nonzero relative singular value of the Jacobian in Newton steps.
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,9 @@ from ..equations.model import Model
 from ..expressions.state import State
 from .ranks import units_of
 
-_IDLE = 1e-10  # Combinations of multipliers with relative singular values up to this act on no body.
+_IDLE = 1e-10  # Largest relative singular value of a combination of multipliers that acts on no body.
 _EMPTY = 1e-12  # Smallest length of a Jacobian row; shorter rows act only on the ground and are omitted.
-# Largest change of a unique reaction by a unit vector of multipliers that have no effect on any body.
+# Largest change of a unique reaction due to a unit vector of multipliers that exerts no wrench on any body.
 _SURELY = 1e-4
 
 

@@ -182,7 +182,10 @@ class SampledRegulator(_Sampled):
 
 
 class Follower(_Continuous):
-    """Continuous first-order filter, or rate limiter with a first-order approach to its signal."""
+    """Continuous first-order filter of a signal, or a rate limiter.
+
+    A rate limiter is a first-order filter whose output slope is limited to ±`rate`.
+    """
 
     def __init__(self, table: Mapping[str, Any], setting: Setting) -> None:
         super().__init__(table, setting)
@@ -235,7 +238,10 @@ def _tracking(table: Mapping[str, Any]) -> float:
 
 
 def _first(table: Mapping[str, Any], begin: Callable[[str], Callable[[State], float]]) -> Callable[[State], float]:
-    """Return a function that computes the initial output of a filter for any given state."""
+    """Return a function that computes the initial output of a filter.
+
+    The argument of the function can be any state, because the result does not depend on the state.
+    """
     start = table["start"]
     return begin("signal") if start is None else lambda state: float(start)
 

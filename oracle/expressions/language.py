@@ -121,8 +121,8 @@ class Language:
     lookups : mapping
         Lookup tables by name.
     renamed : mapping
-        Mapping from names in expressions, such as `lift_length`, to names in a scope, such as
-        `lift.length`.
+        Names in expressions, such as `lift_length`, as keys. The values are the names of the same
+        quantities in a scope, such as `lift.length`.
     at_start : callable or None
         Function that evaluates a compiled expression at t = 0; None if the current state is the initial
         state.
@@ -145,8 +145,8 @@ class Language:
         label : str
             Name of the expression in events.
         own : mapping or None
-            Mapping from each additional name that only this expression may use to the name of the quantity
-            in the scope.
+            Additional names that only this expression may use, as keys. The values are the names of the
+            quantities that replace the additional names.
         """
         if not isinstance(text, str):
             return _constant(float(text))

@@ -12,8 +12,8 @@ from ...mechanism import Mechanism
 from .constraints import CompiledConstraints
 from .redundancy import Elimination, MinimumNorm, independent_rows, scaled
 
-# Drives realise a programmed constraint if a least-squares fit of its Jacobian row leaves at most this.
-# The equations for the drives' efforts also lose rank if a singular value is below this limit.
+# Largest residual of a programmed constraint's Jacobian row after a fit by drives and other constraints.
+# If the residual is larger, the drives cannot realise the constraint. Smaller singular values count as zero.
 _LEFT = 1e-6
 
 

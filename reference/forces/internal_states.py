@@ -57,7 +57,10 @@ class InternalStates:
         return np.array(found).reshape(-1, len(run.time)).T
 
     def signals(self, states: Sequence[KinematicState]) -> dict[str, Array]:
-        """Return each internal state variable over a list of states, shape (N,) each."""
+        """Return the values of each internal state variable at N instants, shape (N,) each.
+
+        The argument contains the kinematic state at each instant.
+        """
         return {name: np.array([state.lag[i] for state in states]) for i, name in enumerate(self.names)}
 
 

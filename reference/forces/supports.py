@@ -100,7 +100,10 @@ class Supports(ForceElements):
         return -self._deflection(state)[0][..., 2, k]
 
     def forces(self) -> dict[str, Callable[[KinematicState], Number]]:
-        """Return a function of the state for the vertical force of each unilateral support, N."""
+        """Return one function for each unilateral support, by the name of the support force.
+
+        The function computes the vertical force of the support, N, from a state.
+        """
         held = np.flatnonzero(self._one_sided).tolist()
         return {f"{self._supports[k].name}.{FORCE}": self._force_of(k) for k in held}
 

@@ -27,8 +27,8 @@ from ...core.trajectory import Array
 # Number of stages: odd, so that one eigenvalue is real. More stages would hardly permit longer steps.
 STAGES = 11
 _ITERATIONS = 10  # Largest number of Newton iterations in a step.
-_SLOW = 0.5  # If the contraction factor of Newton's method is larger than this, the iteration is stopped.
-_FRESH = 0.05  # If the contraction factor of Newton's method is larger than this, the next step recomputes ∂f/∂y.
+_SLOW = 0.5  # Largest contraction factor of Newton's method; above it, the iteration is stopped.
+_FRESH = 0.05  # Largest contraction factor of Newton's method with which the next step reuses ∂f/∂y.
 _CONVERGED = 1e-2  # Newton's method has converged if its remaining error is below this fraction of the tolerance.
 _LONGER, _SHORTER = 5.0, 0.2  # Largest and smallest ratio of successive step lengths.
 # If the step could grow by less than this factor, it keeps its length, which saves a factorisation.
@@ -302,10 +302,11 @@ class Radau:
 
 
 def _error(series: Array) -> float:
-    """Return the error estimate from the last Legendre coefficients.
+    """Return the error estimate from the last three Legendre coefficients.
 
-    The estimate is the larger of two values: the last coefficient, and its extrapolation from the two
-    coefficients before. The last coefficient alone can vanish by chance at a jump.
+    The estimate is the larger of two values: the last coefficient, and the value that the two
+    preceding coefficients predict for the last one. The last coefficient alone can vanish by chance at
+    a jump.
     """
     before, last, final = (_norm(row) for row in series[-3:])
     return max(final, last * min(1.0, last / max(before, _TINY)))

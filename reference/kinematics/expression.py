@@ -401,7 +401,7 @@ def named_errors(label: str, at: Instant, evaluated: Callable[[], T]) -> T:
         raise SolveError(
             f"{label} has no value{time}: {error}; keep the arguments of its functions within their"
             " domains; if abs, min, max or a condition limits an argument, enclose this limit in noevent(...),"
-            " because an integrator also evaluates states shortly after an event"
+            " because other limits switch only at events, and an integrator also evaluates states after an event"
         ) from None
 
 

@@ -296,10 +296,11 @@ class CompiledExpression:
         return Jet(value, np.broadcast_to(gradient, (len(state.t), len(self.names))), rate, second)
 
     def ends(self, state: KinematicState) -> list[tuple[float, str]]:
-        """Return the functions in an expression whose arguments are close to the end of their domain.
+        """Return the functions in an expression that are evaluated close to an end of their domain.
 
-        Each item contains the distance to that end, in the unit of the argument, and a text with the names
-        of the function and its expression.
+        A singularity of the derivative also counts as an end. Each item contains two values. The first value
+        is the distance of the function's argument from the end, in the unit of the argument. The second value
+        is a text with the names of the function and the expression.
         """
         at = self._instant(state)
         return [(distance, f"{function} in {self.label}") for distance, function in ends(self.node, at)]

@@ -55,8 +55,8 @@ def _slow_slopes(axes: Axes, references: Sequence[RunCurves]) -> list[Line2D]:
     """Draw the predicted decay of each reference run's violations, and return the drawn lines.
 
     An exponential decay is a straight line, because the vertical axis is logarithmic. The decay rate is
-    the slow characteristic root of the constraint stabilisation. The lines are shifted to values above
-    the violations.
+    the slow characteristic root of the constraint stabilisation. The lines are shifted upwards to values
+    above the violations.
     """
     slopes: dict[str, Line2D] = {}
     decays = [(curves, curves.stabilisation, curves.stabilisation.decay) for curves in references]

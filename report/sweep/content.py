@@ -63,7 +63,7 @@ class ExtremeRuns:
 
     @property
     def has_goal(self) -> bool:
-        """Whether the objective has a goal."""
+        """Whether the objective has the goal `maximize` or `minimize`."""
         return self.word != self.side
 
     def title(self, objective: str) -> str:
@@ -122,8 +122,8 @@ class Content:
     def ranking(self) -> str:
         """Objective by which runs are ranked, or an empty text without objectives.
 
-        The first objective that has a goal is used. If no objective has a goal, the first objective is
-        used.
+        The first objective with a goal (`maximize` or `minimize`) is used. If no objective has a goal, the
+        first objective is used.
         """
         return next((name for name in self.objectives if name in self.goals), next(iter(self.objectives), ""))
 

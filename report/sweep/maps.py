@@ -88,7 +88,7 @@ def _label(end: ExtremeRuns, run: int) -> str:
 
 
 def _triangulation(x: Array, y: Array, ran: NDArray[np.bool_]) -> Triangulation | None:
-    """Return triangles whose corners are runs in the plane of two varied keys.
+    """Return a triangulation of the runs, which are points in the plane of two varied keys.
 
     Triangles with a failed run are hidden. The result is None if no triangle remains.
     """

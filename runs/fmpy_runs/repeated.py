@@ -54,8 +54,8 @@ class Repeated:
     span : Span
         Time span of each run.
     commands : mapping or None
-        Mapping from each input that is constant during a run to a variable of the FMU. The input has
-        the initial value of this variable.
+        Names of inputs as keys, and names of FMU variables as values. During a run, each input is equal
+        to the initial value of its variable.
     """
 
     def __init__(

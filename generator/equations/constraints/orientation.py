@@ -183,7 +183,10 @@ def _rotation(axis: Expr, angle: Expr) -> Expr:
 
 
 def _turns(program: EquationSystem, name: str, path: Path, lower: Lowering) -> tuple[Expr, list[_Turn]]:
-    """Return the first target orientation, shape (3, 3), world frame, and the rotation of each leg."""
+    """Return the first target orientation and the rotations between successive waypoints.
+
+    The target orientation has shape (3, 3) and refers to the world frame.
+    """
     assert path.orientations is not None
     frames = [Frame(rpy=rpy) for rpy in path.orientations]
     axes = [_axes(program, f"{name}_axes_{k}", frame, lower) for k, frame in enumerate(frames)]

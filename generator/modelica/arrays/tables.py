@@ -35,9 +35,9 @@ class Topology:
     positions: tuple[int, ...]
 
     def entry(self, position: int) -> int | None:
-        """Return the position that the table assigns to a member, or None if there is no such member.
+        """Return the position that the table contains for the member at the given position of `over`.
 
-        The member is given by its own position, counted from 1.
+        Both positions are counted from 1. The result is None if there is no member at the given position.
         """
         return self.positions[position - 1] if 0 < position <= len(self.positions) else None
 
