@@ -230,13 +230,13 @@ class _Sums:
         else:
             angular, linear = e, freedom.u + ir.cross(self._places[freedom.body], e)
         parts: list[tuple[Index, Expr]] = [((_ANGULAR,), angular), ((_LINEAR,), linear)]
-        text = "twist per unit rate of each coordinate; rotation: 1 and m; translation: 1/m and 1"
+        text = "twist per unit rate of each coordinate; units 1 and m (rotation), 1/m and 1 (translation)"
         return self._coordinate("S", k, parts, text)
 
     def _wrench(self, k: int) -> Expr:
         S, b = self._twists[k], self._tree.freedoms[k].body
         text = "inertia wrench of a subtree per acceleration of each coordinate"
-        text += "; rotation: kg.m2 and kg.m; translation: kg.m and kg"
+        text += "; units kg.m2 and kg.m (rotation), kg.m and kg (translation)"
         return self._coordinate("P", k, self._inertia_times(b, S), text)
 
     def _inertia_times(self, b: int, V: Expr) -> list[tuple[Index, Expr]]:
