@@ -52,8 +52,9 @@ class ArrowVariables:
 def arrows(model: System) -> list[ArrowVariables]:
     """Return the FMU variables that determine the lengths of the drawn force arrows.
 
-    An arrow is omitted if the equations have no variable for the force. An effort that a law of the
-    package `laws` defines has a variable only if the law has the output `force`.
+    An arrow is omitted if the equations have no variable for the force. A law of the package `laws` can
+    define an effort. The equations have a variable for this effort only if the law has the output
+    `force`.
     """
     program, mechanism = model.native_program, model.mechanism
     known = {name for item in program.items for name in given(item)} | {i.name for i in program.inputs}

@@ -172,8 +172,7 @@ def beside(job: Callable[[Callable[[], None]], _Result]) -> Iterator[Callable[[]
     job : callable
         Function with one argument, a callback. The job has to call the callback several times per
         second. After the end of the block, the callback raises an exception, which stops the job. For
-        example, the job can call the function `alone` with the callback as the argument `meanwhile`.
-        The function `alone` then calls the callback while a process runs.
+        example, the job can call `alone(…, meanwhile=callback)` to run a process.
     """
     over = threading.Event()
 

@@ -13,7 +13,7 @@ from .network import Network
 
 Evaluation = Callable[[Array], Array]
 _SINGULAR = 1e12  # a Jacobian with a larger condition number counts as singular
-_OTHER = 1e-6  # largest difference of two equal solutions, relative to the inputs
+_OTHER = 1e-6  # solutions that differ by more than this value, relative to max(1, largest input), are not equal
 
 
 def consistent_outputs(network: Network) -> tuple[Array, Array | None]:

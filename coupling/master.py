@@ -37,7 +37,7 @@ from .stepping import (
 )
 
 _EVENT_PASSES = 100  # largest number of repeated evaluations of all parts at one event
-_LOST = 30  # largest number of successive steps with input errors above half of the range in a stable coupling
+_LOST = 30  # the coupling is unstable if input errors exceed half of the range in more successive steps than this
 _SHORTEST = 1e-9  # shortest step, as a fraction of the simulated time; a step that ends at an event may be shorter
 _INTERPOLATED = 1e-5  # noise of outputs must not shorten steps below this fraction of the simulated time
 _ITERATION = 1e-9  # relative tolerance of the iteration in a fixed communication step
@@ -437,8 +437,8 @@ class Master:
     def _see_slopes(self, slopes: Array) -> None:
         """Update the largest value of |slope| · (nominal step) for each output.
 
-        Errors of an output are divided by the output's size. The size is at least the value that this
-        function updates. The value is zero for outputs of parts without states.
+        The value is a lower bound of the output's size, by which errors of the output are divided. The
+        value is zero for outputs of parts without states.
         """
         rises = np.abs(slopes[: self._network.n_y]) * self._memory * self._settings.nominal
         if (rises > self._rises).any():

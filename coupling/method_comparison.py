@@ -154,8 +154,8 @@ def _order(judged: Coupled) -> int:
 def _common_rows(judged: Coupled, plans: Sequence[list[MethodChoice]], reference: _Reference) -> list[int]:
     """Return the indices of outputs that the reference contains and that all methods compute accurately.
 
-    If no such output exists, it is sufficient that the methods of the user's run compute an output
-    accurately.
+    If no such output exists, the result contains the outputs of the reference that the methods of the
+    user's run compute accurately.
     """
     known = set(reference.values)
     common = known.intersection(*(compared_rows(judged.network, choices) for choices in plans))

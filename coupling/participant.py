@@ -19,9 +19,9 @@ class PartFailed(SolveError):
 
 
 class ClaimFailed(GpmelicaError):
-    """Exception for a part that does not have a capability that the part claims to have.
+    """Exception for a part that does not have a claimed capability.
 
-    The simulation then starts again without this capability.
+    The simulation then starts again without the use of this capability.
 
     Parameters
     ----------
@@ -35,11 +35,11 @@ class ClaimFailed(GpmelicaError):
         self.part, self.claim, self.why = part, claim, why
 
     def correct(self) -> None:
-        """Correct the abilities of the part.
+        """Replace the wrong claim of the part by the opposite.
 
         Raises
         ------
-        SolveError : if this ability has been corrected before; the part then fails even without the
+        SolveError : if the claim has been replaced before, so that the part fails even without the
             capability
         """
         if self.claim in self.part.abilities.wrong:
@@ -111,8 +111,8 @@ class Abilities:
     def corrected(self, claim: str, why: str) -> Abilities:
         """Return the abilities after a test or a call has proved one claim wrong.
 
-        The field `claim` becomes False. The field `memory` becomes True instead: outputs do depend on past
-        inputs.
+        The field with the name `claim` becomes False. If the claim is `memory`, the field becomes True,
+        because outputs depend on past inputs.
         """
         changes: dict[str, Any] = {claim: claim == "memory"}
         return replace(self, **changes, wrong={**self.wrong, claim: why})

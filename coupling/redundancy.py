@@ -42,7 +42,7 @@ class PinBasis:
         self.size = len(pins) - redundant
 
     def update(self, values: Array) -> None:
-        """Recompute the basis for the present positions of the pins.
+        """Recompute the basis of the pin forces for the present positions of the pins.
 
         The positions are elements of `values`, the output values of the coupled system.
         """
@@ -70,8 +70,5 @@ class PinBasis:
         return np.asarray(self._matrix.T @ values)
 
     def full(self, components: Array) -> Array:
-        """Return values per pin, shape (pins, …), for components in the reduced basis of the pin forces.
-
-        The components have the shape (size, …).
-        """
+        """Transform components in the reduced basis, shape (size, …), to values per pin, shape (pins, …)."""
         return np.asarray(self._matrix @ components)

@@ -20,7 +20,7 @@ from .system import CouplingRemark
 _SAME = 1e-9  # largest relative difference of outputs that count as equal
 _NOTICED = 64.0  # smallest change of an output, in units in the last place, that shows the effect of an input
 _PROBES = 100  # number of steps of a test run in which a part moves under constant forces
-_FURTHER = 1.5  # largest ratio of the displacements in the whole run and in its first half for a bounded motion
+_FURTHER = 1.5  # a motion is bounded if the second half increases the largest displacement by at most this factor
 _MOST_HALVINGS = 10  # largest number of attempts to find a step that a part can take
 _AT_REST = 1e-5  # a part is at rest if its motion without forces is below this fraction of its motion with forces
 
@@ -49,9 +49,9 @@ def tested(
 
 
 def _wrong(part: Participant, t: float, h: float, given: Array) -> Iterator[tuple[str, str]]:
-    """Yield each capability that a part claims but does not have in a test, with the reason.
+    """Test the capabilities that a part claims; yield each capability that fails, with the reason.
 
-    The caller removes the capability before the next test. A part that claims to have no states is
+    The caller removes the capability before the next test. The claim that a part has no states is
     tested as well.
     """
     if part.abilities.period is not None:
@@ -175,8 +175,8 @@ def _restores_wrongly(part: Participant, t: float, h: float, given: Array) -> st
     """Return the reason why a part does not restore a saved state correctly, or an empty text.
 
     Two steps are made from a saved state, and repeated from the same state. In between, a step with
-    other inputs is made. The repetition must give the same outputs. After the state is restored,
-    the outputs must be the outputs before the steps.
+    other inputs is made. The repetition must give the same outputs. After the state is restored, the
+    outputs must equal the outputs before the steps.
     """
     course, begin = polynomials.constant(given), part.outputs_now()
     first = _stepped(part, t, h, given, course, course)

@@ -515,11 +515,12 @@ class Stepper:
     def _gaps(self, step: Step, scale: Array, weight: float) -> Array:
         """Return the gaps of all pins at the end of the step, relative to the largest size of a position.
 
-        The first elements are the position gaps. If pin forces vary within the step, velocity gaps
-        follow. Velocity gaps are multiplied by half the step length, to have the unit of a position. In
-        a very short step, this factor is so small that the iteration would leave velocity gaps open.
-        The next step would then close the gaps by a jump. In a short step, the velocity gaps are
-        therefore divided by the largest size of a velocity and multiplied by `weight`.
+        The first elements are the position gaps. If pin forces vary within the step, the remaining
+        elements are the velocity gaps. Velocity gaps are multiplied by half the step length, to have
+        the unit of a position. In a very short step, this factor is so small that the iteration would
+        leave velocity gaps open. The next step would then close the gaps by a jump. In a short step,
+        the velocity gaps are therefore divided by the largest size of a velocity and multiplied by
+        `weight`.
         """
         ends = polynomials.ends(step.courses)
         size = np.max(scale[self._pairs[:, 0]], initial=0.0)

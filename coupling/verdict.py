@@ -33,7 +33,7 @@ from .system import CoupledSystem, CouplingRemark
 from .unreported import unreported_events
 from .whole import WholeDifference, compare_whole
 
-_OUTPUTS = 1000  # number of intervals between output times
+_OUTPUTS = 1000  # a run has this many intervals between output times
 _GAP = 1e-9  # pinned positions may differ by at most this fraction of their range
 _REST = 1e-6  # smallest divisor of the gaps between pinned positions, m or rad
 _REFINEMENTS = 2  # largest number of times that the settings are refined

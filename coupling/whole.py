@@ -53,7 +53,7 @@ class WholeDifference:
     signals: Mapping[str, Array] = field(default_factory=dict)
 
     def data(self) -> dict[str, Any]:
-        """Return the difference without the signals, for `result.json`."""
+        """Return the result of the comparison for `result.json`, without the compared signals."""
         return {"difference": self.difference, "worst": self.worst, "exact": self.exact}
 
 

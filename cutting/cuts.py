@@ -202,7 +202,7 @@ def free(name: str, taken: set[str]) -> str:
 
 
 def _refused(place: Link | Closure | Line, model: System) -> Iterator[str]:
-    """Yield the reasons why pairs of points cannot replace a joint, closure or line; none if they can."""
+    """Yield the reasons why pairs of points cannot replace a joint, closure or two-point force element."""
     if isinstance(place, Line):
         links: tuple[str, ...] = (place.a.link, place.b.link)
         yield from _rope(place, {*model.chain.parameters})

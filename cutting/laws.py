@@ -139,7 +139,7 @@ def bushing(name: str, cut: Cut, constants: Bushing, starts: Mapping[str, float]
 
 
 def ends_of(cut: Cut) -> Iterator[tuple[str, str]]:
-    """Yield the names of the two ends of the force law, for each pair of points of a cut.
+    """Yield the two names that the force law uses for the points of a pair, for each pair of a cut.
 
     The names are `a` and `b` for one pair, and `a1`, `b1`, `a2`, `b2` and so on for several pairs.
     """

@@ -29,7 +29,7 @@ Tables = dict[str, Any]
 _LISTS = ("closures", "programmed", "motions", "nonholonomic", "forces", "lines", "contacts", *ELEMENTS)
 _OUTPUTS = ("loads", "points", "links")
 _COPIED = ("schema", "gravity", "parameters", "tables")
-_LETTERS = "abcdefghijklmnopqrstuvwxyz"  # each name of a part contains one of these letters
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"  # the name of a part ends with one of these letters: a for the first part
 _STEP = 1e-6  # time step of the difference quotients that yield initial velocities, s
 
 

@@ -222,7 +222,11 @@ def _index(target: Any, key: str) -> int | str:
 
 
 def _no_key(target: Any, key: str) -> str:
-    """Return the message for an unknown key, with the known keys, or with the names of list members."""
+    """Return the message for an unknown key of a table, or for an unknown member of a list.
+
+    The message suggests keys of the table or names of list members. If no member has a name, the
+    message suggests indices.
+    """
     found = _indices(target)
     return unknown("key", key, [name for name in found if not name.isdigit()] or found)
 
@@ -230,7 +234,8 @@ def _no_key(target: Any, key: str) -> str:
 def _indices(target: Any) -> dict[str, int | str]:
     """Return the place of each member of a list or table: the key in the table, or the index in the list.
 
-    The dictionary keys are the keys of the table, or the indices and names of the list members.
+    The result is a dictionary. The dictionary contains a list member under the index and under the
+    name, and a table member under the key.
     """
     if isinstance(target, dict):
         return {key: key for key in target}

@@ -365,8 +365,8 @@ def _ambiguous(text: str, where: str, names: References) -> Iterator[Problem]:
         if name in names.parameters and name in names_in(text):
             yield Problem(
                 where,
-                f"{name!r} is a predefined name in expressions of lines, and a parameter has the same name;"
-                " rename it",
+                f"{name!r} is a predefined name in force expressions of [[lines]], and a parameter has the same"
+                " name; rename the parameter",
             )
 
 

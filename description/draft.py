@@ -54,9 +54,10 @@ class Draft:
         return [(f"{key}[{i}]", name) for i, name in named if isinstance(name, str)]
 
     def texts(self, key: str, *path: str) -> list[tuple[str, str]]:
-        """Return the key path and the string for each member whose value at a given key is a string.
+        """Return the strings at one key path in all members of a list or table, with the full key paths.
 
-        The members are those of a list or table. Faulty members are included.
+        The argument `key` is the key of the list or table. The argument `path` leads from a member to
+        the string. Members without a string are omitted. Faulty members are included.
         """
         items = self.data.get(key, ())
         members = items.items() if isinstance(items, dict) else enumerate(items)

@@ -33,7 +33,7 @@ def problems(draft: Draft, names: References) -> Iterator[Problem]:
             for name in dependence.unknown(getattr(element, key)):
                 what = "an input" if name in draft.chain.inputs else names.kind(name)
                 text = f"expected an initial value from positions and velocities, but {name} is {what}"
-                yield Problem(f"{where}.{key}", f"{text}; use a filter of {name} with the key start")
+                yield Problem(f"{where}.{key}", f"{text}; use a filter of {name} that has the key `start`")
 
 
 def _inputs(elements: list[tuple[str, Element]], draft: Draft) -> Iterator[Problem]:

@@ -75,10 +75,11 @@ def _pulses(pace: Pace, function: Callable[[Array], Array], horizon: float) -> I
 
 
 def _is_missed(times: Array, other: Pace) -> bool:
-    """Whether integration steps for other assumed values of the state variables miss a pulse.
+    """Whether the step lengths `other` miss a pulse.
 
-    The array `times`, shape (N,), s, contains times within the pulse. The pulse is missed if the
-    admissible step is longer than the pulse at more than half of these times.
+    The pulse and the step lengths were found with different assumed values of the state variables. The
+    array `times`, shape (N,), s, contains times within the pulse. The pulse is missed if the admissible
+    step is longer than the pulse at more than half of these times.
     """
     index = np.maximum(np.searchsorted(other.begins, times, side="right") - 1, 0)
     return bool(np.mean(other.bounds[index] > times[-1] - times[0]) > _HALF)

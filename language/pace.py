@@ -33,7 +33,7 @@ _GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0
 # Largest fraction of the searched time in which samples may be too sparse to resolve the function.
 _UNRESOLVED = 0.01
 _SAME = 1e-9  # Largest relative difference of times that are treated as equal.
-# Time before an interval in which intervals with a similar step limit are counted, relative to the step limit.
+# `_AWAKE` counts the intervals within this time before an interval, relative to the step limit of the interval.
 _MEMORY = 16.0
 
 
@@ -49,8 +49,8 @@ class Pace:
     bounds : ndarray, shape (K,)
         Longest admissible step in each interval, s; infinite if there is no limit.
     known : ndarray, shape (L,)
-        Times, s, at which an interval may begin without a mark, see `marks`. Solvers end a step at
-        these times in any case, or no feature that they can miss begins there.
+        Times, s, at which solvers end a step in any case, or at which no feature begins that a solver
+        can miss. Intervals that begin at these times are not marked in `marks`.
     is_resolved : bool
         False if a function changes faster than the search samples it, so that a feature can be missed.
     """
@@ -95,7 +95,10 @@ class Pace:
         return min(t + float(self.bounds[k]), float(self.following[k]))
 
     def pieces(self, begin: float, end: float) -> Iterator[tuple[float, float]]:
-        """Yield start and end of each interval between two times, s."""
+        """Yield start and end, s, of each interval between the times `begin` and `end`.
+
+        The first interval starts at `begin`, and the last interval ends at `end`.
+        """
         inside = self.begins[(self.begins > begin) & (self.begins < end)].tolist()
         return pairwise([begin, *inside, end])
 
@@ -147,7 +150,8 @@ def searched(
     breaks : sequence of float
         Times, s, at which solvers end a step in any case. Between these times the function is smooth.
     smooth : bool
-        Whether the function is a polynomial between breaks and points, so that it has no pulses.
+        Whether the function is a polynomial between breaks and points. A polynomial has no short
+        pulses.
     points : sequence of float
         Additional sample times, s.
     """

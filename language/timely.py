@@ -103,7 +103,7 @@ def _running(parameters: Mapping[str, float], *trees: Expr) -> set[str]:
 
 
 def _mixed(tree: Expr, parameters: Mapping[str, float]) -> Iterator[Expr]:
-    """Yield the operations on both time and state variables that can cause short pulses.
+    """Yield the operations that combine time with state variables and can cause short pulses.
 
     Sums and products are omitted, because they have a short pulse only if one of their operands has
     one.
@@ -237,7 +237,7 @@ def _values(tree: Expr, known: Mapping[str, Array | float]) -> Array | float:
     if tree.op == "symbol":
         return known[tree.data]
     if tree.function == "start":
-        return 0.0  # `start` is unknown here; any constant may replace it, because pulses keep their duration.
+        return 0.0  # any constant may replace `start`, because constants do not change the duration of pulses
     operands = [_values(child, known) for child in tree.args]
     if tree.op == "if":
         left, right, then, otherwise = operands

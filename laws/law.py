@@ -80,11 +80,11 @@ class Law:
     energy : Expr or None
         Stored energy, J. The forces must include the negative gradient of this energy.
     states : dict
-        State variable of each quantity in the element's `details` that the law integrates over time, by
-        key.
+        State variables that the law integrates over time. The dictionary keys are names of quantities
+        in the element's `details`.
     sampled : dict
-        Expression of each command that a sampled element samples, by key. The law refers to the sampled
-        value by the name from `own_name`.
+        Expressions of the commands that a sampled element samples, by key of the command. The law
+        refers to the sampled value by the name from `own_name`.
 
     If the element is sampled, its quantities are computed at the sample times, and held in between.
     """

@@ -18,7 +18,7 @@ from .point import OperatingPoint
 from .state_space import StateSpace
 
 _STILL = 1e-6  # largest rate that counts as zero, relative to the typical magnitude of the rate
-_MOVED = 1e-6  # change of every state variable that causes the smallest typical magnitude of a rate, rad or m
+_MOVED = 1e-6  # the magnitude of a rate is at least the effect of this change, rad or m, in all state variables
 _SHOWN = 3  # maximum number of signals listed in a note
 _TINY = 1e-300  # positive lower bound that avoids division by zero
 

@@ -144,10 +144,9 @@ def _without_rounding(A: Array, values: Complex, uncertainty: Array) -> Complex:
     """Return the eigenvalues, with each real or imaginary part that is a rounding error set to zero.
 
     A part is tested if it is smaller than the uncertainty of its eigenvalue. This criterion alone is
-    not sufficient: coincident eigenvalues have an infinite uncertainty, so that their parts would always
-    be set to zero.
-    The test replaces the part by a smaller value. The part is a rounding error if the changed number is
-    also an eigenvalue, up to rounding errors.
+    not sufficient: coincident eigenvalues have an infinite uncertainty, so that their parts would
+    always be set to zero. The test subtracts most of the part from the eigenvalue. The part is a
+    rounding error if the result is also an eigenvalue, up to rounding errors.
     """
     found = values.copy()
     for parts, unit in ((values.real, 1.0), (values.imag, 1j)):

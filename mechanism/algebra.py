@@ -38,7 +38,7 @@ class Algebra(Protocol[S, V, M]):
     def parameter(self, name: str, value: float, unit: str | None, description: str, bounds: Bounds) -> S:
         """Define a parameter of the description and return its symbol or value.
 
-        Expressions of numbers that are defined later can use the parameter.
+        Numbers that are defined after the parameter may be expressions of the parameter.
         """
 
     def value(self, number: AnyNumber) -> S:

@@ -174,7 +174,7 @@ def law_element(
 
 
 def with_initial_values(elements: Sequence[LawElement[S]]) -> tuple[LawElement[S], ...]:
-    """Return the elements with laws in which `start(…)` contains only positions and velocities.
+    """Return the elements with changed laws, so that `start(…)` contains only positions and velocities.
 
     Within `start(…)`, each quantity of an element is replaced by the expression of the quantity. Each
     state is replaced by the initial value of the state.

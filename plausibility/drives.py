@@ -16,7 +16,7 @@ from .geometry import extent
 from .places import by_law, member
 from .remark import Remark
 
-_ROUNDING = 1e-12  # largest motion that is a rounding error, relative to the largest position (at least 1)
+_ROUNDING = 1e-12  # a motion with an RMS up to this value times max(1, largest |position|) is a rounding error
 # Smaller changes of forces (relative to weight) and moments (relative to weight · extent) are irrelevant.
 _CHANGE = 1e-9
 _EARTH = 9.80665  # standard gravity, m/s²

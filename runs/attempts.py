@@ -215,7 +215,8 @@ def _rumoca_tolerance(model: System) -> float:
     """Return the relative tolerance for rumoca.
 
     The value is the tolerance of the description. For speed, a value below 1e-8 is increased by a
-    factor of at most ten, but not above 1e-8. Models with events get a hundredth of the result.
+    factor of at most ten, but not above 1e-8. For models with events, this tolerance is then divided by
+    100.
     """
     wanted = model.chain.simulation.tolerance
     usual = min(max(wanted, 1e-8), 10.0 * wanted)

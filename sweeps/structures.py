@@ -47,8 +47,8 @@ class Structure:
     values : mapping
         Structural value of each key that changes the equations.
     parameters : mapping
-        Mapping from each varied key that does not change the equations to the name of an FMU parameter.
-        This parameter sets the value of the key.
+        Name of an FMU parameter for each varied key that does not change the equations. The parameter
+        sets the value of the key.
     tables : mapping
         Tables of the description, in which expressions of FMU parameters replace the varied values.
     prepared : System
@@ -153,7 +153,8 @@ def _kind(variation: Variation, tables: dict[str, Any], base: System) -> _Key | 
     Returns
     -------
     _Key, list of Problem, or None
-        Assigned FMU parameter, problems of the key or its values, or None for a structural key.
+        The FMU parameter that sets the key; or problems of the key or of the values; or None if the key
+        is structural.
     """
     key = variation.key
     known = variables.parameters(base.native_program)

@@ -553,7 +553,7 @@ def test_faults_between_controllers() -> None:
         "a_output → b_output → a_output: these outputs form an algebraic loop; remove one dependency",
         "controllers[2].signal: expected an initial value from positions and velocities, but drive_current is an",
         "controllers[4].signal: expected an initial value from positions and velocities, but seen_setpoint is an",
-        "use a filter of seen_setpoint with the key start",
+        "use a filter of seen_setpoint that has the key `start`",
     ):
         assert part in text, text
 

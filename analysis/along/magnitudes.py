@@ -31,7 +31,7 @@ _SAMPLES = 25  # number of instants of the run at which states are sampled
 _QUANTITIES = ("position", "velocity", "acceleration", "effort", "bristle")
 _CANCELLED = 1e-8  # magnitude of an expression: at least this fraction of the sum of its terms' absolute values
 _LEFT = 1e-4  # lower bound of the magnitude of a motion, relative to the motion that forces could cause
-# Displacements that cause the smallest magnitude of a signal, relative to each coordinate's largest displacement.
+# The magnitude of a signal is at least the change due to displacements by this fraction of the largest ones.
 _SHAKEN = 1e-6
 
 
@@ -70,11 +70,11 @@ def magnitudes(problem: InitialValueProblem, run: Trajectory) -> tuple[Magnitude
 
 
 def natural_accelerations(problem: InitialValueProblem, at: tuple[float, Array, Array, Array]) -> Array:
-    """Return the acceleration of each coordinate if no forces cancelled each other, shape (n,).
+    """Return the acceleration that each coordinate would have if no forces cancelled each other.
 
-    The result is the sum of the absolute values of all force terms, divided by the diagonal element of
-    the mass matrix. The lower bound is the gravitational acceleration, divided by the mechanism's
-    extent if the coordinate is a rotation.
+    The result, shape (n,), is the sum of the absolute values of all force terms, divided by the
+    diagonal element of the mass matrix. Each acceleration is at least the gravitational acceleration,
+    which is divided by the mechanism's extent if the coordinate is a rotation.
 
     Parameters
     ----------

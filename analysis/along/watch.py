@@ -28,8 +28,8 @@ _SHRINKING = 15  # if this many successive step sizes never increase, the step s
 _SHRUNK = 1e-5  # step sizes below this fraction of the longest step may tend to zero
 _POINTS = 1000  # redundant constraints are checked at least this many times in a run
 _FALLING = 0.3  # minima of the smallest singular value are searched for below this fraction of its maximum
-# Largest change of the Jacobian in a step without a singular position, relative to the sum of σ at both ends.
-# The symbol σ denotes the smallest singular value of the Jacobian. Steps with a larger change are searched.
+# A step can contain a singular position if the Jacobian changes by more than this fraction of a sum.
+# The sum consists of the Jacobian's smallest singular values at both ends of the step.
 _TURNED = 0.7
 _FASTEST = 3e8  # if a rate exceeds this value, rad/s or m/s, the motion has diverged
 _EDGE = 1e-3  # slopes at both ends of a step are difference quotients over this fraction of the step
@@ -41,7 +41,7 @@ _AHEAD = 0.1  # a singular position is searched for this far ahead, as a fractio
 _SINGULAR = 1e-4  # a position is singular if the smallest singular value is below this fraction of its maximum
 # Largest singular value that integration errors can cause, relative to the maximum; a multiple of √tolerance.
 _ERRORS_ROOT = 3.0
-_INVOLVED = 0.1  # smallest share in a linear dependence with which messages name a constraint
+_INVOLVED = 0.1  # messages name a constraint if its share in a linear dependence exceeds this value
 _PART = 1e-4  # test displacement to find how fast the Jacobian changes, rad or fraction of the extent
 _LOCATED = 1e-9  # absolute error of the time at which the smallest singular value has its minimum, s
 _TINY = 1e-300  # avoids division by zero if the Jacobian is constant
@@ -371,8 +371,8 @@ class SingularityMonitor:
     def _missed(self, state: KinematicState, t: float) -> str:
         """Return a message about the constraint with the largest violation at time t, s.
 
-        The violation is that of the nearest position found. If all constraints can be fulfilled, the
-        message is empty.
+        The method searches for a position that fulfils all constraints. If the search fails, the
+        violation at the last position of the search is reported. Otherwise, the message is empty.
         """
         model = self._motion.model
         nearest = Manifold(model, state, self._left.active).nearest(

@@ -31,7 +31,7 @@ _INVOLVED = 0.1  # a coordinate is part of a motion if its share exceeds this fr
 
 
 def massless(model: ReferenceModel, q0: ArrayLike) -> list[Problem]:
-    """Return a problem for each motion of the coordinates in which initially no body with mass moves.
+    """Return a problem for each motion of the coordinates that moves no mass in the initial position.
 
     Motions of a joint in gimbal lock are ignored. In gimbal lock, two Euler angles of the joint rotate
     about the same axis, so opposite changes of these angles move nothing.

@@ -16,8 +16,8 @@ from ...reference.constraints.choice import RowChoice
 from ...reference.kinematics.quantities import KinematicState
 from ...reference.solve.model import ReferenceModel
 
-# Residuals of redundant constraints exclude the first-order effect of violated independent constraints.
-# Largest violation of a redundant constraint, relative to the estimate of the second-order change.
+# The first-order effect of violated independent constraints is subtracted from residuals of redundant ones.
+# A residual is a violation if it exceeds the estimated second-order effect by more than this factor.
 _CURVED = 10.0
 _NOISE = 1e-15  # smaller violations are always admissible
 _TINY = 1e-300  # avoids division by zero
@@ -80,10 +80,10 @@ class LeftOut:
     def residuals(self, state: KinematicState, qdd: Array | None = None) -> tuple[Array, Array]:
         """Return actual and admissible violations of the redundant constraints, shape (k,) each.
 
-        The actual violations do not include contributions from violations of the independent constraints.
-        If the actual violations are below simple lower bounds of the admissible violations, the second
-        array contains these bounds. The lower bounds are faster to compute than the admissible
-        violations.
+        The actual violations do not include contributions from violations of the independent
+        constraints. The admissible violations have lower bounds that are faster to compute. If all
+        actual violations at a level are below the lower bounds, the second array contains the lower
+        bounds.
 
         Parameters
         ----------

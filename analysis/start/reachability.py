@@ -18,8 +18,8 @@ from ...reference.solve.solver import InitialValueProblem
 from .contradictions import ManifoldWalk, SingularStart
 from .left_out import Opening
 
-_REACHED = 1e-6  # largest position and orientation error at a waypoint that counts as reached, m and rad
-_CLOSE = 0.01 * _REACHED  # largest errors at the waypoint with which the search ends, m and rad
+_REACHED = 1e-6  # a waypoint is reached if the norm of the errors is at most this value, m and rad
+_CLOSE = 0.01 * _REACHED  # the search ends if the norm of the errors is at most this value, m and rad
 _ITERATIONS = 200  # maximum number of steps of a search
 _LOOP = 100.0  # weight of closure residuals in the least-squares sum; waypoint errors have weight 1
 _SPREADS = (0.1, 0.3, 1.0, 1.0, 3.0, 3.0)  # maximum distances of random initial guesses, rad or m

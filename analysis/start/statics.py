@@ -183,7 +183,8 @@ def resistance(model: ReferenceModel, q: Array) -> float:
 
     The stiffness matrix is evaluated in the equilibrium q, for motions of the free coordinates that
     keep the loops closed. The equilibrium is stable if the result is positive beyond rounding errors.
-    If no such motion exists, the result is 1. The model must not have an initial state.
+    If no such motion exists, the result is 1. The argument `model` is the model that is used in the
+    search for the initial state. This model has no initial state.
     """
     balance = _Balance(model, q)
     values = np.linalg.eigvalsh(balance.stiffness_along(q))

@@ -108,9 +108,9 @@ class Element(Part):
 
     @property
     def commands(self) -> dict[str, Command]:
-        """Annotation of each key of this element that contains a command.
+        """Annotations of those keys of this element whose values are commands, by key.
 
-        The value of the key is an expression. Without an expression, the command is an input of the FMU.
+        A command is given by an expression. Without an expression, the command is an input of the FMU.
         """
         return self.marked(Command)
 
@@ -124,7 +124,7 @@ class Element(Part):
 
     @property
     def direct_commands(self) -> tuple[str, ...]:
-        """Keys of the commands with direct feedthrough to a published quantity of the element."""
+        """Keys of the commands that act on a published quantity of the element without delay by a state."""
         return tuple(self.commands)
 
     @property

@@ -162,7 +162,7 @@ class Programmed(Part):
         if (self.expression is None) == (self.path is None):
             raise ValueError("give either expression or path")
         if self.path is not None and self.order != 0:
-            raise KeyProblem("order", "a path always constrains positions; remove the key order")
+            raise KeyProblem("order", "a path always constrains positions; remove the key `order`")
         return self
 
     @property

@@ -27,10 +27,10 @@ class SearchStage:
     most_steps
         Maximum number of steps; 1 for a linear problem.
     longest
-        Largest change of a coordinate in one step: angles in rad, lengths in m (equilibrium) or
-        relative to the mechanism's size (assembly). Longer steps may converge to other solutions. A
-        smaller limit has a disadvantage: with 0.3 m, an FMU rejected a mechanism with a rope as
-        unstable, although the rope can lift the load.
+        Largest change of a coordinate in one step. Angles are in rad. Lengths are in m in the search
+        for an equilibrium, and relative to the mechanism's size in the assembly. Longer steps may
+        converge to other solutions. Shorter steps can fail: with a limit of 0.3 m, a load on a rope was
+        wrongly reported as unstable.
     """
 
     name: str
@@ -68,9 +68,9 @@ class DownhillLimits:
         A stiffness counts as zero if its ratio to the largest stiffness is below this limit, because
         finite differences are inexact.
     opposed
-        Smallest ratio of two values of the work along a step. The numerator is the work of the forces
-        at the end of the step. The denominator is the work of the forces at the beginning. If the ratio
-        is smaller, the step is too long (Crisfield 1982).
+        Smallest admissible work of the forces at the end of a step, relative to the work of the forces
+        at the beginning. With less work, the forces oppose the step, and the step is too long
+        (Crisfield 1982).
     loops
         Stiffness of springs that replace loop closures, relative to the stiffness of the coordinates.
         With this value, half of the digits remain significant.
@@ -106,7 +106,7 @@ RANK = 1e-9  # singular values of the closure Jacobian below this fraction of th
 STALLED = 1e-9  # if a step reduces the gap by a smaller fraction, the search cannot make progress
 KEPT = 1e-8  # velocity residuals up to KEPT · max(1, sum of |terms|) count as zero, in the constraint's unit/s
 BALANCED = 1e-9  # forces are in equilibrium if their sum is below this fraction of the largest force
-SETTLED = 1e-13  # largest step that is a rounding error, relative to the largest coordinate (at least 1)
+SETTLED = 1e-13  # the search ends if the step is below SETTLED · max(1, largest |coordinate|), rad or m
 CLOSE = 1e-6  # longest Newton step that is accepted without a check of the forces, rad or m
 SMALLEST = 1e-12  # stiffnesses or forces below this fraction of the largest one count as zero
 PATIENCE = 20  # progress is judged over this many recent steps

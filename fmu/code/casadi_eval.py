@@ -117,7 +117,7 @@ class Evaluator:
         return self._memo[id(expr)][1]
 
     def _spine(self, expr: Expr) -> list[Expr]:
-        """Return the unevaluated nodes on the path of first operands, from an expression inwards.
+        """Return the chain of first operands, from an expression down to the last unevaluated operand.
 
         A long sum is nested in the first operand. A recursive evaluation of such a sum would exceed
         Python's recursion limit.

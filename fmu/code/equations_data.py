@@ -383,9 +383,10 @@ def _bounds(bounds: Bounds) -> dict[str, Any]:
 
 
 def _dependencies(structure: ModelStructure, count: int) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the C code of all dependency lists, and of the tables that point to these lists, by name.
+    """Return the C code of all dependency lists, and of the tables that point to these lists.
 
-    Unknowns with equal dependencies share one list. The tables are indexed by value reference.
+    Both results map names to C code. Unknowns with equal dependencies share one list. The tables are
+    indexed by value reference.
     """
     sides = {
         "dependencies": (*structure.outputs, *structure.derivatives),

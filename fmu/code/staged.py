@@ -49,7 +49,7 @@ class Label:
 
     @property
     def change(self) -> Label:
-        """Label of the workspace block for the directional derivatives of the values in this block."""
+        """Label of the block that contains the directional derivatives of the values in this block."""
         return Label(f"change_of_{self.name}", tuple(f"change of {element}" for element in self.elements))
 
 

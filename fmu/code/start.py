@@ -10,9 +10,9 @@ The search has three phases. Each phase is a stage whose linear system yields a 
                  code for the Jacobian would grow with n²
     velocities   smallest velocity change that satisfies the velocity constraints
 
-In each phase, the C code adds up the Newton steps in a workspace block. Derivatives of the
-initial state are those of one further Newton step at the solution, in which this sum is constant.
-By the implicit function theorem, these derivatives are exact.
+In each phase, the C code adds up the Newton steps in a workspace block. The derivatives of the initial
+state are computed from one further Newton step at the solution. In this step, the sum of the earlier
+steps counts as constant. By the implicit function theorem, the derivatives are exact.
 """
 
 from __future__ import annotations

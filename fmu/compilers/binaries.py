@@ -29,7 +29,7 @@ _NARROW = ("-mprefer-vector-width=128",)
 class Toolchain:
     """C compilers for the shared library of one platform, one compiler per processor architecture.
 
-    `march` is the minimum processor on which the library runs: one of `MARCHES`, or "" for any
+    `march` is the oldest processor on which the library has to run: one of `MARCHES`, or "" for any
     processor of the platform.
     """
 

@@ -44,7 +44,7 @@ class Platform:
     Attributes
     ----------
     name : str
-        Name of the folder in the FMI version.
+        Name of the folder, which the FMI version of the FMU prescribes.
     systems : tuple of str
         FMI 3.0 names of the systems on which the library runs.
     """

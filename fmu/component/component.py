@@ -20,7 +20,7 @@ from .encoding import (
 )
 from .interface import COMMON, INTERFACES, LOG_MESSAGE, TYPES, Interface, Type, definitions, full_name
 
-# Functions that are called through a table, because they are defined late, with their numbers of arguments.
+# Number of arguments of each function that is called through a table, because its definition comes later.
 _LATE = {"drop": 1, "log-message": 7}
 _I32, _FUNCREF = b"\x7f", b"\x70"
 

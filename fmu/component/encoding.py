@@ -78,12 +78,12 @@ def _index(value: int) -> bytes:
 
 @dataclass
 class Types:
-    """List of the types that a component or the type of an instance defines, in order of the indices.
+    """Types that a component or an interface defines, in the order of the type indices.
 
     Attributes
     ----------
     known : dict
-        Mapping to the index of a type. Keys are the types themselves and the names of types.
+        Index of each type. The dictionary keys are types and names of types.
     definitions : list of bytes
         Encoded definitions that have not been written yet.
     """
@@ -239,7 +239,10 @@ class ComponentEncoder:
         return self._write(_IMPORT, _label(label) + INSTANCE + number(index), INSTANCE)
 
     def import_type(self, prefix: str, label: str, of: Type | None) -> None:
-        """Import the type `of` under a name; None stands for the type of an FMU instance."""
+        """Import a type under a name.
+
+        If `of` is None, the type is the type of an FMU instance.
+        """
         bound = b"\1" if of is None else b"\0" + number(self.types.definition(of))
         self._write(_IMPORT, _label(prefix + label) + TYPE + bound, TYPE)
         self.types.name(label)
@@ -259,7 +262,7 @@ class ComponentEncoder:
         return self._write(_ALIAS, FUNCTION + b"\0" + number(instance) + name(label), FUNCTION)
 
     def core_export(self, kind: bytes, instance: int, label: str) -> int:
-        """Define an alias for an export of a core module instance, and return the index of the alias."""
+        """Define an alias for an export of a WebAssembly core instance, and return the index of the alias."""
         return self._write(_ALIAS, kind + b"\1" + number(instance) + name(label), kind)
 
     def instantiate(self, module_index: int, arguments: Mapping[str, int]) -> int:

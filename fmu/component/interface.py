@@ -156,7 +156,7 @@ INTERFACES = (
 
 
 def full_name(interface: str) -> str:
-    """Return the name of an interface with package and version, by which hosts look it up."""
+    """Return the name by which hosts look up an interface: package, interface name and version."""
     return f"{PACKAGE}/{interface}@{VERSION}"
 
 

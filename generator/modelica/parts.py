@@ -281,9 +281,10 @@ def outputs(program: EquationSystem, guesses: Mapping[str, Array]) -> list[Decla
 
 
 def _values(program: EquationSystem) -> dict[str, Expr]:
-    """Return the outputs whose declarations contain their values.
+    """Return the values of all outputs whose declarations contain the value, by name.
 
-    These are the outputs that show a state, and all outputs that no equation defines.
+    A declaration contains the value if the output is equal to a state, or if no equation defines the
+    output.
     """
     states = {s.name: ir.symbol(s.variable) for s in program.states}
     states |= {x.name: ir.symbol(x.variable) for sampling in program.samplings for x in sampling.held}

@@ -169,7 +169,7 @@ class Requirement:
 
 @dataclass(frozen=True)
 class TimeEvent:
-    """Time at which a condition on time switches or the third time derivative of an expression jumps.
+    """Time of an event: a condition on time switches, or the third time derivative of an expression jumps.
 
     Attributes
     ----------

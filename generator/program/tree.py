@@ -141,7 +141,10 @@ class Tree:
 
     @property
     def motions(self) -> tuple[TreeMotion, ...]:
-        """Return the kind of motion of each coordinate: `turns`, `shifts` or `moves`."""
+        """Return the kind of motion of each coordinate: `turns`, `shifts` or `moves`.
+
+        The kinds are a rotation about the body's origin, a translation, and any other motion.
+        """
         return tuple(k.motion for k in self.freedoms)
 
     def recursion(self, columns: int, rows: int = 0) -> int:

@@ -50,9 +50,9 @@ def rank_range(C: Array) -> RankRange:
 def comparable(equations: Sequence[Equation], units: Array) -> Array:
     """Return the constraint Jacobian scaled for a rank decision, shape (m, n).
 
-    Columns are multiplied by the scales of the coordinates, and rows are normalised to length 1. If
-    the constraint forces and moments of an equation cancel, the row contains only rounding errors.
-    Such a row is set to zero.
+    Columns are multiplied by the scales of the coordinates, and rows are normalised to length 1. A row
+    that is negligible compared with the forces and moments of the equation consists only of rounding
+    errors. Such a row is set to zero.
 
     Parameters
     ----------

@@ -16,9 +16,9 @@ from ..equations.model import Model
 from ..expressions.state import State
 from .ranks import units_of
 
-_IDLE = 1e-10  # Largest relative singular value of a combination of multipliers that acts on no body.
+_IDLE = 1e-10  # Singular values below this fraction of the largest one belong to multipliers without effect.
 _EMPTY = 1e-12  # Smallest length of a Jacobian row; shorter rows act only on the ground and are omitted.
-# Largest change of a unique reaction due to a unit vector of multipliers that exerts no wrench on any body.
+# A reaction is unique if multipliers of norm 1 without effect on any body change it by at most this value.
 _SURELY = 1e-4
 
 

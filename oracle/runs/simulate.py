@@ -28,7 +28,7 @@ from .signals import Signals
 _METHODS: dict[str, Any] = {"LSODA": LSODA, "DOP853": DOP853, "Radau": Radau, "BDF": BDF}
 # LSODA is replaced by BDF if it needs more than `_MANY` steps within the fraction `_PART` of a run.
 _PART, _MANY = 0.01, 1500
-_JUST = 1e-9  # Delay after the end at which final conditions are evaluated, relative to the simulated time.
+_JUST = 1e-9  # Final conditions are evaluated this long after the end time, as a fraction of the end time.
 _LOOKS = 1000  # minimum number of evaluations of switching conditions in a run
 _HALVINGS = 60  # maximum number of bisections that locate an event
 _MOST_EVENTS = 1000  # maximum number of events per second of simulated time

@@ -12,8 +12,8 @@ from ...mechanism import Mechanism
 from .constraints import CompiledConstraints
 from .redundancy import Elimination, MinimumNorm, independent_rows, scaled
 
-# Largest residual of a programmed constraint's Jacobian row after a fit by drives and other constraints.
-# If the residual is larger, the drives cannot realise the constraint. Smaller singular values count as zero.
+# If a fit of a programmed constraint's unit Jacobian row leaves a larger residual, drives cannot realise the row.
+# In the check whether the efforts of the drives are unique, smaller singular values count as zero.
 _LEFT = 1e-6
 
 

@@ -81,7 +81,7 @@ def comparable(C: Array, sizes: Array, unit: Array, uncertainty: float = 0.0) ->
     sizes : ndarray, shape (m, n)
         Magnitudes of the terms that add up to the entries of C, for estimates of rounding errors.
     unit : ndarray, shape (n,)
-        Scale of each coordinate: the change that is equivalent to 1 m, in rad or m.
+        Scale of each coordinate: the change, rad or m, that moves points by about 1 m.
     uncertainty : float
         Error of the coordinates, relative to the characteristic length of the mechanism.
     """
@@ -208,9 +208,9 @@ class MinimumNorm:
         self._weights = None if sizes is None else np.linalg.norm(sizes * unit, axis=1)
 
     def __call__(self, C: Array) -> Array:
-        """Return the combination matrix E, shape (…, r, m), with orthonormal rows.
+        """Return the matrix E, shape (…, r, m), that combines m constraint equations into r equations.
 
-        The Jacobian C has shape (…, m, n).
+        The rows of E are orthonormal. The Jacobian C has shape (…, m, n).
 
         The rank r is prescribed, because C seems to have a higher rank off the constraint manifold.
         """

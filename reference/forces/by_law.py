@@ -126,10 +126,11 @@ class LawForces(ForceElements):
         return [k * period for period in periods for k in range(int(end / period * (1 + _SAME_SAMPLE)) + 1)]
 
     def held(self, state: KinematicState) -> Array:
-        """Return the internal states with new quantities of all elements that are sampled at this time.
+        """Return the internal states after all elements that are due at this time have taken a sample.
 
-        An element may use quantities of other elements that are sampled at the same time. The call must
-        therefore be repeated until the quantities no longer change. The quantities are then final.
+        The quantities of sampled elements are internal states. An element may use quantities of other
+        elements that are sampled at the same time. The call must therefore be repeated until the
+        quantities no longer change. The quantities are then final.
         """
         lag = state.lag.copy()
         for name, reading in (pair for part in self._due(state.t) for pair in part.observed.items()):

@@ -134,7 +134,10 @@ class ForceModel:
         return self._by_law.sample_times(end)
 
     def held(self, state: KinematicState) -> Array:
-        """Return the internal states with new quantities of all elements that are sampled at this time."""
+        """Return the internal states after all elements that are due at this time have taken a sample.
+
+        The quantities of sampled elements are internal states.
+        """
         return self._by_law.held(state)
 
     def advanced(self, state: KinematicState) -> Array:

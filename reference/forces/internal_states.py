@@ -65,7 +65,7 @@ class InternalStates:
 
 
 def indices(mechanism: Mechanism) -> dict[str, int]:
-    """Return a mapping from the name of a state in laws to the state's index in all internal states."""
+    """Return the index of each element's state among all internal states, by the state's name in laws."""
     first = 2 * len(mechanism.filters)
     return {own: first + i for i, (_, own, _) in enumerate(_of_elements(mechanism))}
 

@@ -41,7 +41,7 @@ _BEGINNING = 0.01  # Change of the state in the first step, relative to the norm
 # If the rest of the time span is below this fraction of the step, the step is extended to the end of the span.
 _LAST = 1e-3
 _SPACINGS = 10.0  # Shortest possible step in units of the floating-point spacing at t.
-# If steps are shorter than this many floating-point spacings at t, an error of the right-hand side is raised.
+# A failed right-hand side shortens the step. Below this many floating-point spacings at t, the error is raised.
 _FEW_SPACINGS = 1e3
 # Assumed error after the first Newton iteration, relative to the step: the contraction is not known yet.
 _FIRST_LEFT = 0.1

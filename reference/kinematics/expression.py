@@ -400,8 +400,9 @@ def named_errors(label: str, at: Instant, evaluated: Callable[[], T]) -> T:
         time = f" at t = {plain(at.atoms['t']):.9g} s" if "t" in at.atoms else ""
         raise SolveError(
             f"{label} has no value{time}: {error}; keep the arguments of its functions within their"
-            " domains; if abs, min, max or a condition limits an argument, enclose this limit in noevent(...),"
-            " because other limits switch only at events, and an integrator also evaluates states after an event"
+            " domains; if abs, min, max or a condition keeps an argument within the domain, enclose it in"
+            " noevent(...); otherwise it switches only at the event, which is too late for states that an"
+            " integrator evaluates beyond the event"
         ) from None
 
 
@@ -452,10 +453,10 @@ _LIMITED = {"/": slice(1, 2), "^": slice(0, 1)}
 
 
 def _has_moving_limit(call: Call) -> bool:
-    """Whether an operand for which the function is not always defined depends on time or states.
+    """Whether an operand that can leave the domain of the function depends on time or states.
 
-    A divisor is such an operand, because it must not be zero. A constant divisor cannot become zero
-    during a run.
+    An example of such an operand is a divisor, because it must not be zero. A constant divisor cannot
+    become zero during a run.
     """
     limited = call.children[_LIMITED.get(call.function, slice(None))]
     return any(True for operand in limited for _ in names(operand))

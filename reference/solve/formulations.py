@@ -80,8 +80,9 @@ class Gpme:
     def _current(self, rows: Array) -> tuple[CoordinatePartition, Array, Array]:
         """Return the coordinate partition, the matrix D = ∂q̇_d/∂q̇_i, and the smallest pivot of C_d.
 
-        Indices d and i denote dependent and independent coordinates. The argument `rows`, shape (…, r, n),
-        is the Jacobian of the independent equations. C_d contains its columns of the dependent coordinates.
+        Indices d and i denote dependent and independent coordinates. The argument `rows`, shape (…, r,
+        n), is the Jacobian of the independent equations. C_d consists of the columns of `rows` that
+        belong to the dependent coordinates.
         """
         partition = self.fixed or self._last
         if partition is not None:

@@ -59,8 +59,8 @@ class Evaluation:
     multipliers : ndarray, shape (m,)
         Multipliers λ, N for an equation in metres, N·m for one in radians, and N for a knife edge.
     contacts : ndarray, shape (k,)
-        Multipliers of knife edges and closures. They differ from `multipliers` only if some joints
-        have no drive.
+        Multipliers of knife edges and closures. If every joint has a drive, the values are equal to the
+        corresponding elements of `multipliers`. Otherwise, the values follow from inverse dynamics.
     rows : tuple of str
         Names of the m constraint equations.
     dependent : tuple of str

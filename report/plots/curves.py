@@ -18,7 +18,7 @@ from ...core.trajectory import Array
 from .inline_svg import PAGE_COLOURS
 
 _BUCKETS = 300  # Number of parts of a long curve, each of which keeps its smallest and largest value.
-# Largest integer for a value on a curve. The next three mean: below the axis range, above the range, and gap.
+# Largest integer that encodes a value. The next three encode a value below the axis, one above it, and a gap.
 _LEVELS = 65532
 _BELOW, _ABOVE, _GAP = 65533, 65534, 65535
 

@@ -1,4 +1,4 @@
-"""Figures of a sweep: objectives over the keys, parallel coordinates, histograms and sensitivities."""
+"""Figures of a sweep: objectives against varied keys, parallel coordinates, histograms, sensitivities."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ class Instance:
         return np.array(values, dtype=float)
 
     def values(self, names: Sequence[str], t: float, x: Array) -> Array:
-        """Return real variables by name at time t, s, and states x, shape (n_x,)."""
+        """Return the values of the real variables `names` for a time t, s, and states x, shape (n_x,)."""
         return np.array(self._at(t, x, lambda: self._get(names)))
 
     def move(self, t: float, x: Array, inputs: Mapping[str, float]) -> None:

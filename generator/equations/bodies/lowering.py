@@ -15,7 +15,7 @@ from ....language.piecewise import Piecewise
 from ...program.program import Assertion, EquationSystem, Lookup, StartValue, TimeEvent
 
 TIME = ir.symbol("time")
-_NAMED = 3  # largest number of quantities of an expression in the name of its initial value
+_NAMED = 3  # the name of an initial value contains at most this many names from the expression
 _ROUNDING = 1e-9  # admissible distance of an argument beyond the ends of a table, relative to the table's range
 
 # Functions with kinks or jumps are written as conditions, so that events locate these points.

@@ -41,7 +41,7 @@ class Task:
     velocity
         Time derivative Φ̇ for order 0, constraint function Ψ for order 1, and 0 for order 2.
     bias
-        Value at q̈ = 0 of Φ̈ for order 0, of Ψ̇ for order 1, and of Ψ for order 2.
+        Φ̈ for order 0, Ψ̇ for order 1, and Ψ for order 2, each evaluated at q̈ = 0.
     drift
         Value of `velocity` for q̇ = 0.
     """

@@ -30,8 +30,8 @@ def contact_multipliers(
     The argument Lambda contains the multipliers of the independent constraints `rows`. The multipliers
     of redundant constraints are zero. With the option `minimum_norm`, redundant and independent
     constraints share the reactions such that the norm of all multipliers is smallest. Lambda is None if
-    no constraint is independent. An example is a shaft in two bearings, whose coordinates satisfy all
-    constraints identically.
+    no constraint is independent. This is the case, for example, if the second bearing of a shaft is a
+    closure: every angle of the shaft satisfies the constraints of the closure.
     """
     if Lambda is None:
         return ir.zeros(1 + max(reaction.row for reaction in constraints.reactions), *columns)

@@ -200,7 +200,7 @@ class _Gathering:
             self._inlined[value.data] = self._definitions[value.data].parts[0][1]
 
     def _in_parameters(self, own: Container[str] = ()) -> Replacement:
-        """Return a replacement that removes definitions from expressions of parameters.
+        """Return the substitution that replaces all definitions in expressions of parameters.
 
         Each definition is replaced by an array element or by the value of the definition. The names in
         `own` belong to the array that is being defined, and are not replaced by array elements.
@@ -224,9 +224,9 @@ class _Gathering:
         return value.op != "constant"
 
     def _owned(self, elements: Iterable[Expr]) -> list[str]:
-        """Return the names in `elements` of definitions that the Modelica source has only as array elements.
+        """Return the names of those definitions in `elements` that have no variable of their own.
 
-        Each other definition in `elements` has a variable of its own.
+        The Modelica source contains these definitions only as elements of an array.
         """
         names = [value.data for value in elements if value.op == "symbol"]
         return [

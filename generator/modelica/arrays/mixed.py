@@ -24,9 +24,9 @@ _Unit = tuple[int, ...]
 def with_lists(arrangement: Arrangement, equations: Iterable[Equation]) -> tuple[Arrangement, list[Equation]]:
     """Return variables and equations of a Modelica source, with both sides of some equations in braces.
 
-    An equation is written as `{x} = {y}` if it relates elements of arrays whose elements differ in
-    unit. If an output is such an element, an equation defines the output, not a value in its
-    declaration.
+    A scalar equation is written as `{x} = {y}` if it contains an element of an array with mixed units.
+    If the value of an output contains an element of this kind, an equation defines the output. The
+    declaration of the output then contains no value.
     """
     program, units = arrangement.program, _units(arrangement)
     named = [_named(equation, arrangement) for equation in equations]
@@ -67,7 +67,7 @@ def _is_published(element: Expr, program: EquationSystem) -> bool:
 
 
 def _mixing(program: EquationSystem, equations: Iterable[Equation], units: _Known) -> set[str]:
-    """Return the names of arrays that equations relate to quantities of more than one unit.
+    """Return the names of arrays that appear in equations together with quantities of different units.
 
     Only arrays whose elements differ in unit are considered.
     """
