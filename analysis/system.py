@@ -68,12 +68,12 @@ class System:
         return self.problem.start
 
     def with_inputs(self, inputs: Mapping[str, analysis.Input] | None) -> analysis.InitialValueProblem:
-        """Return the equations and initial state with values for the FMU inputs.
+        """Return the initial value problem in which the FMU inputs have given values.
 
         Parameters
         ----------
         inputs : mapping or None
-            Number, or function of time in s, by input name.
+            Value of each input by name: a number, or a function of time in s.
         """
         return replace(self.problem, inputs=inputs) if inputs else self.problem
 

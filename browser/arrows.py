@@ -50,10 +50,11 @@ class ArrowVariables:
 
 
 def arrows(model: System) -> list[ArrowVariables]:
-    """Return the FMU variables of all arrows whose forces are named variables in the equations.
+    """Return the FMU variables that determine the lengths of the drawn force arrows.
 
-    Some force elements are defined by a law in the package `laws`. The effort of such an element is
-    included only if the law has the output `force`.
+    An arrow is omitted if the equations have no variable for the force. A law of the package `laws` can
+    define an effort. The equations have a variable for this effort only if the law has the output
+    `force`.
     """
     program, mechanism = model.native_program, model.mechanism
     known = {name for item in program.items for name in given(item)} | {i.name for i in program.inputs}
@@ -89,7 +90,7 @@ def _name(mechanism: Mechanism, mark: ForceArrow) -> str:
 
 
 def _effort_coordinate(mechanism: Mechanism, mark: ForceArrow) -> int | None:
-    """Return the coordinate on which the effort of an arrow acts; None for a force at a point."""
+    """Return the index of the coordinate whose effort an arrow shows; None for a force at a point."""
     for force in mechanism.forces:
         if mark.table == "forces" and force.name == mark.name:
             return force.coordinate

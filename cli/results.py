@@ -38,7 +38,8 @@ def simulate(source: DescribedVariant, folder: Folder, options: SimulateOptions,
 def show_reused(times: Mapping[str, str]) -> None:
     """Print which runs were reused from earlier commands.
 
-    The argument `times` contains the date and time of each run by name; empty for new runs.
+    The argument `times` maps the name of each run to the run's date and time. The date is empty for a
+    new run.
     """
     told = [f"{name} of {when}" for name, when in times.items() if when]
     if told:

@@ -6,7 +6,7 @@ import time
 
 BEGUN = time.time()  # s since 1970
 _SETTING = BEGUN - time.monotonic()  # Wall clock minus monotonic clock at the import, s.
-_MOST = 1.0  # A clock that is set back by less than this, s, does not affect the comparison of file times.
+_MOST = 1.0  # Largest time by which a clock can be set back without an effect on the comparison of file times, s.
 
 
 def is_set_back() -> bool:

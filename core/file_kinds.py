@@ -28,7 +28,7 @@ _SIGNATURES = (
 )
 
 
-# Beginnings of text files that are no descriptions, after white space, declarations and comments of XML.
+# Beginnings of other text files; white space, XML declarations and XML comments before them are skipped.
 _TEXTS = (
     (r"<robot\b", "a URDF file, which the command import urdf takes"),
     (r"<fmiModelDescription\b", "the model description of an FMU"),

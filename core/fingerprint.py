@@ -21,7 +21,7 @@ from .workers import environment_now
 
 _ROOT = Path(__file__).resolve().parent.parent
 _NAME = re.compile(r"[\w.-]+")
-_OTHERS = re.compile(r"extra\s*==\s*['\"](?!check|cross)")  # requirements of extras except check and cross
+_OTHERS = re.compile(r"extra\s*==\s*['\"](?!check|cross)")  # pip extras other than `check` and `cross`
 # Prefixes of environment variables that select compilers, headers, libraries or linear algebra kernels.
 _VARIABLES = (
     *("LD_", "DYLD_", "OMP_", "MKL_", "OPENBLAS_", "BLIS_", "VECLIB_", "NPY_", "ZIG_", "GCC_", "SUNDIALS_"),

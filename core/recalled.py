@@ -173,4 +173,4 @@ def _plain(value: Any) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         members = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
         return {type(value).__qualname__: _plain(members)}
-    raise NoKeyError(f"a value of type {type(value).__qualname__} has no fingerprint")
+    raise NoKeyError(f"cannot compute a fingerprint (hash) of a value of type {type(value).__qualname__}")

@@ -19,7 +19,7 @@ FOLDER, LIMIT = "GPMELICA_CACHE", "GPMELICA_CACHE_LIMIT"  # environment variable
 _MOST = 1000.0  # Default limit of the total size, MB.
 _LEFT = 0.8  # If the total size exceeds the limit, results are removed down to this fraction of the limit.
 _MAGIC = b"gpmelica result 1\n"
-_ABANDONED = 3600.0  # Unfinished files older than this, s, were left by processes that ended.
+_ABANDONED = 3600.0  # Greatest age of an unfinished file that a process may still write, s.
 _OWN = re.compile(r"[0-9a-f]{62}|\..*\.part")  # Patterns of file names: results, unfinished files.
 
 
@@ -73,7 +73,8 @@ class Store:
     def files(self) -> Iterator[tuple[float, int, Path]]:
         """Yield the time of the last use in s, the size in bytes and the path of each stored file.
 
-        Files with other name patterns are skipped, because users may keep their own files in the folder.
+        Users may keep other files in the folder. These files are skipped, because their names do not match
+        the names of stored files.
         """
         for path in self._entries():
             if not _OWN.fullmatch(path.name):

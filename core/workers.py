@@ -171,8 +171,8 @@ def beside(job: Callable[[Callable[[], None]], _Result]) -> Iterator[Callable[[]
     ----------
     job : callable
         Function with one argument, a callback. The job has to call the callback several times per
-        second. After the end of the block, the callback raises an exception, which stops the job. The
-        function `alone` calls such a callback.
+        second. After the end of the block, the callback raises an exception, which stops the job. For
+        example, the job can call `alone(…, meanwhile=callback)` to run a process.
     """
     over = threading.Event()
 

@@ -1,4 +1,7 @@
-"""Remarks about claims of parts that have proved wrong, in a test, in a call, or during the simulation."""
+"""Remarks on capabilities that parts claim but do not have.
+
+A wrong claim is found in a test, in a call, or during the simulation.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,11 @@ _REMARKS = {
 
 
 def wrong_claims(part: Participant) -> Iterator[CouplingRemark]:
-    """Yield a remark for each claim of a part that has proved wrong."""
+    """Yield a remark on each capability that a part claims but does not have.
+
+    A part that claims to have no states, although its outputs depend on earlier inputs, also gets a
+    remark.
+    """
     given = "means" if part.abilities.memory else "values at the end of each step"
     for claim, why in part.abilities.wrong.items():
         id, sentence = _REMARKS[claim]

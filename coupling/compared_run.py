@@ -13,7 +13,7 @@ class ComparedRun:
     ----------
     method : coupling method
     order : degree of extrapolation of the sequential method; None for other methods
-    step : communication step, s. If the tolerance controls the step, the mean step; None if such a run
+    step : communication step, s; if a tolerance controls the step, the mean step, or None if the run
         failed
     tolerance : admissible relative error that controls the step; None for a fixed step
     steps : number of communication steps; None if the run failed

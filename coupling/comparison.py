@@ -16,7 +16,7 @@ from .participant import PortSignal
 from .ports import RoundingSizes
 
 _SMALL = 1e-3  # a signal's range is at least this fraction of the largest range among signals of the same unit
-_ROUNDING = 1e-6  # a signal without unit has at least this fraction of the largest range of such signals
+_ROUNDING = 1e-6  # smallest scale of a signal without unit, relative to the largest range of such signals
 _SAME_EVENT = 0.25  # two events match if their times differ by at most this fraction of the time between events
 _ORDERS = (0.02, 12.0)  # limits of the observed order of convergence; beyond them, there is no result
 
@@ -71,10 +71,11 @@ def relative_errors(a: Array, b: Array, signals: Sequence[PortSignal], span: flo
 
 
 def away_from_events(run: Record, fine: Record, grid: Array) -> NDArray[np.bool_]:
-    """Return a mask of the times at which each event is either past or still to come in both runs.
+    """Return a mask of the times at which two runs can be compared in spite of their events.
 
-    Two runs find the same event at slightly different times; between these times their values cannot be
-    compared. An event of only one run excludes no times, because the runs really differ there.
+    Two runs find the same event at slightly different times. The mask is False near such an event: the
+    distance from the event is at most twice the difference of the two event times. An event of only one
+    run excludes no times, because the runs really differ there.
     """
     away, own = np.ones(len(grid), dtype=bool), np.array(run.events)
     gaps = np.diff([grid[0], *fine.events, grid[-1]])
@@ -88,15 +89,14 @@ def away_from_events(run: Record, fine: Record, grid: Array) -> NDArray[np.bool_
 def observed_order(coarse: tuple[float, float], fine: float) -> float | None:
     """Return the order of convergence p that explains the differences of three runs with different steps.
 
-    The error of a run is assumed to be proportional to step^p. The runs are called coarse, medium and
-    fine. Returns None if no order between 0.02 and 12 explains the differences.
+    The error of a run is assumed to be proportional to step^p. The runs are called coarse, medium
+    and fine. Returns None if no order between 0.02 and 12 explains the differences.
 
     Parameters
     ----------
-    coarse : two ratios. The first is the difference between coarse and fine run, divided by the
-        difference between medium and fine run. The second is the step of the coarse run, divided by the
-        step of the medium run.
-    fine : step of the fine run, divided by the step of the medium run
+    coarse : ratios (e_c/e_m, h_c/h_m) of the coarse to the medium run. Here e is the difference between
+        a run and the fine run, and h is the step of a run.
+    fine : ratio h_f/h_m, the step of the fine run divided by the step of the medium run
     """
     outer, step = coarse
 

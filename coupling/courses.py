@@ -32,9 +32,10 @@ def constant(values: Array) -> Array:
 
 
 def linear(begin: Array, end: Array) -> Array:
-    """Return linear polynomials between values at the beginning and at the end of the step, shape (n, 4).
+    """Return linear functions of time between the values at the beginning and at the end of a step.
 
-    The values have the shape (n,).
+    The values have shape (n,). The result contains four coefficients per function, shape (n, 4). The
+    coefficients of s² and s³ are zero.
     """
     found = constant(begin)
     found[:, 1] = end - begin
@@ -83,7 +84,7 @@ def means(courses: Array) -> Array:
 
 
 def work(first: Array, second: Array) -> Array:
-    """Return the mean over the step of the product of each pair of polynomials, shape (n,)."""
+    """Return the mean value of the product of each pair of polynomials over one step, shape (n,)."""
     return np.asarray(((first @ _MOMENTS) * second).sum(axis=1))
 
 
@@ -93,9 +94,10 @@ def at(courses: Array, s: Array) -> Array:
 
 
 def part(courses: Array, begin: float, length: float) -> Array:
-    """Return the polynomials as functions of the relative time of a part of the step, shape (n, 4).
+    """Return the polynomials on a part of the step, with new coefficients, shape (n, 4).
 
-    The part begins at s = begin and ends at s = begin + length.
+    The part begins at s = begin and ends at s = begin + length. The variable of the new polynomials is
+    0 at the beginning and 1 at the end of the part.
     """
     return np.asarray(courses @ _substitution(begin, length))
 

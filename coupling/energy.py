@@ -20,7 +20,7 @@ from .network import Network
 from .ports import Bond, bonds
 
 _REST = 1e-9  # energies below this fraction of largest force times largest position are rounding errors
-_LEAST = 1e-3  # an energy residual is divided by at least this fraction of the largest connection energy
+_LEAST = 1e-3  # smallest divisor of energy residuals, relative to the largest energy that a connection transmits
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,8 @@ class EnergyResidual:
     Parameters
     ----------
     where : names of the input and of the output whose product is the power
-    created : energy created between the start and the time at which its magnitude is largest, J;
-        negative if energy was destroyed
+    created : extreme value over time of the energy created since the start, J; negative if energy was
+        destroyed
     turned_over : time integral of the magnitude of the transmitted power, J
     least : lower bound of the energy by which `created` is divided, J
     """
@@ -43,7 +43,10 @@ class EnergyResidual:
 
     @property
     def relative(self) -> float:
-        """Created energy divided by the energy transmitted through the connection in both directions."""
+        """Energy created by the numerical coupling, divided by the energy that the connection transmits.
+
+        The transmitted energy is the time integral of the power's magnitude. The divisor is at least `least`.
+        """
         size = max(self.turned_over, self.least)
         return self.created / size if size != 0.0 else 0.0
 
@@ -84,7 +87,7 @@ def _rest(bond: Bond, pieces: Array, given: Array) -> float:
 
 
 def _takes(network: Network, source: int) -> bool:
-    """Return whether the part that owns an output has states or receives inputs as polynomials over the step."""
+    """Return whether the part with the given output has states or accepts inputs that vary within a step."""
     abilities = network.parts[network.owner(source)].abilities
     return abilities.takes_courses or abilities.memory
 
@@ -111,7 +114,7 @@ def _other_side(
 ) -> Array | None:
     """Return the mean power that the source of the force supplies in each step, W, shape (steps,).
 
-    The result is None if this source does not receive the corresponding motion.
+    The result is None if the source has no input for the motion of the point on which the force acts.
     """
     source = int(network.source[bond.column])
     if source >= network.n_y:

@@ -27,7 +27,7 @@ from .units import PhysicalUnit, defined
 _KINDS = {**TYPES, "Enumeration": "Integer"}
 _PYTHON: dict[str, Callable[[Any], Any]] = {"Real": float, "Integer": round, "Boolean": bool, "String": str}
 _TOLERANCE = "solver_tolerance"  # parameter of gpmelica's FMUs for the relative tolerance of their solver
-_DISCARD, _FATAL = 2, 4  # status of an FMI call that the FMU rejects, and one after which no call is allowed
+_DISCARD, _FATAL = 2, 4  # FMI status codes: the call was rejected; no further call is allowed
 _LAST_TIME, _TERMINATED = 2, 3  # facts about a rejected step that an FMU 2.0 can report
 _MOST_PASSES = 20  # largest number of updates of the discrete states at one event
 
@@ -35,8 +35,8 @@ _MOST_PASSES = 20  # largest number of updates of the discrete states at one eve
 class FmuPart:
     """An FMU 2.0 or 3.0 for co-simulation as a part of a coupled system.
 
-    If a call of the FMU fails, SolveError is raised with the message that the FMU has logged. If the call needs a
-    capability that the FMU claims, this is ClaimFailed.
+    If a call of the FMU fails, SolveError is raised with the message that the FMU has logged.
+    ClaimFailed is raised instead if the failed call needs a capability that the FMU claims to have.
 
     Parameters
     ----------
@@ -196,12 +196,12 @@ class FmuPart:
             self._refused = error
 
     def _called(self, call: Callable[[], Any], claim: str = "", given: Array | Sequence[float] = ()) -> Any:
-        """Return the result of an FMI call, and translate its errors.
+        """Return the result of an FMI call, and convert FMI errors to SolveError or PartFailed.
 
         Parameters
         ----------
         call : the call
-        claim : field of `Abilities` without which the call is not made
+        claim : field of `Abilities` on which the call relies; empty if the call relies on no field
         given : values that the call passes to the FMU; if one is not finite, the FMU may refuse the call
         """
         if self._failure is not None:
@@ -358,7 +358,7 @@ class FmuPart:
         return t + h
 
     def _status(self, kind: str, fact: int) -> Any:
-        """Return a fact about the last step of an FMU 2.0, or 0 if the FMU reports none."""
+        """Return a status value of the last step of an FMU 2.0, or 0 if the FMU does not report this value."""
         value = getattr(fmpy.fmi2, f"fmi2{kind}")()
         try:
             getattr(self._fmu, f"fmi2Get{kind}Status")(self._fmu.component, fact, byref(value))
@@ -426,7 +426,7 @@ def _gives_directional_derivatives(folder: Path) -> bool:
 def _checked_parameters(
     fmu: Path, variables: Mapping[str, Any], values: Mapping[str, Any]
 ) -> Iterator[tuple[Any, Any]]:
-    """Yield each variable with a value in a parameter set, and the value converted to the variable's type."""
+    """Yield each variable of a parameter set, with the value converted to the type of the variable."""
     unknown = [name for name in values if name not in variables]
     if unknown:
         text = f"has no variable {', '.join(unknown)} for a value in a parameter set; correct the parameter set"

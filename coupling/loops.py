@@ -13,7 +13,7 @@ from .network import Network
 
 Evaluation = Callable[[Array], Array]
 _SINGULAR = 1e12  # a Jacobian with a larger condition number counts as singular
-_OTHER = 1e-6  # two solutions are distinct if they differ by more than this, relative to the inputs
+_OTHER = 1e-6  # solutions that differ by more than this value, relative to max(1, largest input), are not equal
 
 
 def consistent_outputs(network: Network) -> tuple[Array, Array | None]:
@@ -46,7 +46,7 @@ def consistent_outputs(network: Network) -> tuple[Array, Array | None]:
     _check_unique(evaluated, u, network)
     second = _second(evaluated, u)
     other = None if second is None else outputs(second)
-    return outputs(u), other  # each part keeps the inputs of its last evaluation, so u must be last
+    return outputs(u), other  # u comes last, because each part keeps the inputs of its last evaluation
 
 
 def _passed(evaluated: Evaluation, u: Array, passes: int) -> Array | None:
@@ -74,13 +74,13 @@ def _solution(evaluated: Evaluation, network: Network) -> Array:
         return u
     r = evaluated(u) - u
     if not np.all(np.isfinite(r)):
-        first = evaluated(network.starts)  # from finite inputs, so that only the first invalid output is invalid
+        first = evaluated(network.starts)  # finite inputs keep an invalid value from spreading to other outputs
         lost = np.flatnonzero(~np.isfinite(first if not np.isfinite(first).all() else r))
         label = network.label(int(network.source[lost[0]]))
         raise SolveError(f"coupling: {label} is not finite at the start; correct the initial states")
     raise SolveError(
-        f"coupling: the loop of {_names(network, np.abs(r) > 1e-9)} has no solution at the start, or none that is"
-        " found; give start values, or break the loop by a part whose output is a state"
+        f"coupling: the loop of {_names(network, np.abs(r) > 1e-9)} has no solution at the start, or the solver"
+        " does not find one; give start values, or break the loop by a part whose output is a state"
     )
 
 

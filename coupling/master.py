@@ -37,14 +37,14 @@ from .stepping import (
 )
 
 _EVENT_PASSES = 100  # largest number of repeated evaluations of all parts at one event
-_LOST = 30  # the coupling is unstable if more successive steps miss the inputs by over half of their range
+_LOST = 30  # the coupling is unstable if input errors exceed half of the range in more successive steps than this
 _SHORTEST = 1e-9  # shortest step, as a fraction of the simulated time; a step that ends at an event may be shorter
 _INTERPOLATED = 1e-5  # noise of outputs must not shorten steps below this fraction of the simulated time
 _ITERATION = 1e-9  # relative tolerance of the iteration in a fixed communication step
 _LEAST = 1e-3  # errors are divided by at least this fraction of a signal's magnitude, if ranges are known
 _LEAST_YET = 0.1  # errors are divided by at least this fraction of a signal's magnitude, if ranges are unknown
 _PINNED = 0.2  # with pins (rigid connections), the first step is at least this fraction of the nominal step
-_OPEN = 1e-8  # largest initial gap of a pin, as a fraction of its position (at least 1 m or 1 rad)
+_OPEN = 1e-8  # largest initial gap of a pin, relative to its position; positions below 1 m or 1 rad count as 1
 
 
 @dataclass(frozen=True)
@@ -155,8 +155,8 @@ class Master:
 
         Raises
         ------
-        SolveError : if even the shortest step fails, or the coupling is unstable; if a part fails in such a
-            step, its own message; if a part ends the simulation at its start
+        SolveError : if a step of the shortest length fails, if the coupling is unstable, or if a part ends
+            the simulation at the initial time. If a part fails, the error has the message of the part
         ClaimFailed : if a part does not have a capability that it claims
         """
         begun = clock.perf_counter()
@@ -180,7 +180,7 @@ class Master:
                 h = self._shorter(end - present.t, error, present.t)
         if not self._record.pieces:
             self._check_running()
-        if finished:  # FMUs may ask for the end at the final time
+        if finished:  # an FMU may request the end of the simulation at the final time
             self._record.ended_by = ""
         self._record.wall_s = clock.perf_counter() - begun
         for stepper in self._steppers:
@@ -226,7 +226,8 @@ class Master:
     def _finite(self, values: Array, t: float, step: Step | None = None) -> Array:
         """Return the values of all signals unchanged; raise SolveError if one of them is not finite.
 
-        If a step has given the values, the error names the signal that was not finite first.
+        If the values are the result of a step, the error names the signal that became infinite or NaN
+        first.
         """
         lost = ~np.isfinite(values)
         if lost.any():
@@ -234,12 +235,14 @@ class Master:
         return values
 
     def _first_lost(self, lost: NDArray[np.bool_], step: Step | None) -> str:
-        """Return the name of a signal that is not finite, if possible of a part with finite inputs in the step.
+        """Return the name of a signal that is not finite.
+
+        Signals of parts with finite inputs in the step are preferred, because the error began there.
 
         Parameters
         ----------
         lost : whether each output and pin force is not finite, shape (n_y + pins,)
-        step : the step that has given the values, or None
+        step : the step that computed the values, or None
         """
         first = np.flatnonzero(lost)
         for columns, rows in zip(self._network.columns, self._network.rows, strict=True):
@@ -348,10 +351,13 @@ class Master:
                 return None, error
             self._accept(present, step)
             return step.h, error
-        raise SolveError(f"coupling: the time of an event near t = {present.t:.9g} s does not settle")
+        raise SolveError(f"coupling: the search for an event time near t = {present.t:.9g} s does not converge")
 
     def _see_lost(self, step: Step) -> None:
-        """Record the output that was not finite first in a failed iteration, or an empty text."""
+        """Record a signal that became infinite or NaN in a failed iteration.
+
+        An empty text is recorded if all signals are finite.
+        """
         lost = np.any(~np.isfinite(step.courses), axis=1)
         self._not_finite = self._first_lost(lost, step) if lost.any() else ""
 
@@ -388,7 +394,10 @@ class Master:
             self._go_on(present, step)
 
     def _go_on(self, present: Present, step: Step) -> None:
-        """Prepare the next step, after an event without the values before the event."""
+        """Prepare the next step.
+
+        After an event, all values from before the event are discarded.
+        """
         values = present.values
         if step.events or step.late:
             fresh = self._restarted(step.end, values)
@@ -426,10 +435,10 @@ class Master:
     # ---- Error and step length -----------------------------------------------------------------------------
 
     def _see_slopes(self, slopes: Array) -> None:
-        """Update, for each output, the largest value of |slope| times nominal step so far.
+        """Update the largest value of |slope| · (nominal step) for each output.
 
-        This value is a lower bound of the size by which errors of the output are divided. It is zero
-        for outputs of parts without states.
+        The value is a lower bound of the output's size, by which errors of the output are divided. The
+        value is zero for outputs of parts without states.
         """
         rises = np.abs(slopes[: self._network.n_y]) * self._memory * self._settings.nominal
         if (rises > self._rises).any():
@@ -480,7 +489,11 @@ class Master:
         return 0.0 if present.last is None else _largest(step, rows, scale) / 20.0
 
     def _is_shortest(self, h: float) -> bool:
-        """Return whether interpolation errors must not shorten a step of length h, s, any further."""
+        """Return whether a step is so short that interpolation errors cannot shorten the step further.
+
+        The length of the step is h, s. The result is always true for a communication step of fixed
+        length.
+        """
         s = self._settings
         return s.step is not None or h <= min(s.nominal, _INTERPOLATED * (s.stop - s.start))
 
@@ -551,7 +564,7 @@ class Master:
                 raise self._failure
             if self._not_finite:
                 raise SolveError(
-                    f"coupling: {self._not_finite} is not finite after t = {t:.9g} s in steps of any length;"
+                    f"coupling: {self._not_finite} is not finite after t = {t:.9g} s, even in the shortest step;"
                     " correct its FMU or the inputs of the FMU"
                 )
             raise SolveError(

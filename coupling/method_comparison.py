@@ -26,8 +26,8 @@ from .verdict import (
     simulated,
 )
 
-_STEPS = (4.0, 2.0, 1.0, 0.5, 0.25)  # compared fixed steps, as multiples of the mean step of the judged run
-_TOLERANCES = (10.0, 1.0, 0.1)  # tolerances to compare, relative to the tolerance of the judged run
+_STEPS = (4.0, 2.0, 1.0, 0.5, 0.25)  # steps of the compared runs, relative to the step of the user's run
+_TOLERANCES = (10.0, 1.0, 0.1)  # tolerances of the compared runs, relative to the tolerance of the user's run
 _BIAS = 1.0 / 16.0  # intended error of the reference run, as a fraction of the error with the shortest step
 _METHODS: tuple[tuple[str, int | None], ...] = (
     (SEQUENTIAL, 0),
@@ -57,17 +57,18 @@ class _Reference:
 def compare(
     system: CoupledSystem, options: Options, judged: Coupled, progress: Progress = silent
 ) -> list[ComparedRun]:
-    """Simulate a system by several coupling methods and steps, and measure errors and times.
+    """Simulate a system by several coupling methods and steps, and measure errors and computing times.
 
-    Errors are differences to a reference. The reference is the uncut machine if the archive contains
-    it, and if parts and uncut machine have the same equations. Otherwise the reference is a run with
-    the methods of the judged run and a shorter step. The compared signals are the same for all runs.
+    Errors are differences to a reference. The uncut machine is the reference if the archive
+    contains its FMU, and if this FMU has the same equations as the parts. Otherwise the reference
+    is a run with the coupling methods of the user's run and a shorter step. The compared signals
+    are the same for all runs.
 
     Parameters
     ----------
     system : the coupled system
-    options : settings of the judged run
-    judged : finished run with its verdict, from which step lengths and signal ranges are taken
+    options : settings of the user's run
+    judged : user's finished run with its verdict, from which step lengths and signal ranges are taken
     progress : function that is called with each method
     """
     scales = np.asarray(np.ptp(np.array(judged.record.values)[:, : judged.network.n_y], axis=0))
@@ -95,8 +96,8 @@ def compare(
 def _steps(judged: Coupled, fixed: float | None) -> list[float]:
     """Return the fixed communication steps of the compared runs, s.
 
-    All steps are multiples of the judged run's fixed step. Without a fixed step, they are multiples of
-    the mean step, rounded to 1, 2 or 5 times a power of ten.
+    All steps are multiples of the judged run's fixed step. Without a fixed step, all steps are
+    multiples of a rounded mean step. The mean step is rounded to 1, 2 or 5 times a power of ten.
     """
     record = judged.record
     mean = (record.times[-1] - record.times[0]) / len(record.pieces)
@@ -137,9 +138,10 @@ def _reference(system: CoupledSystem, settings: Settings, judged: Coupled, short
 
 
 def _order(judged: Coupled) -> int:
-    """Return the expected order of convergence of the judged run: the lowest order of all loops.
+    """Return the expected order of convergence of the user's run.
 
-    The order of a loop is at most 2 if one of its FMUs keeps inputs constant during a step.
+    This is the lowest order of all loops of connections, at most 4. The order of a loop is at most
+    2 if an FMU in the loop keeps inputs constant during a step.
     """
     orders = [4]
     for choice, group in zip(judged.choices, judged.network.groups, strict=True):
@@ -152,7 +154,8 @@ def _order(judged: Coupled) -> int:
 def _common_rows(judged: Coupled, plans: Sequence[list[MethodChoice]], reference: _Reference) -> list[int]:
     """Return the indices of outputs that the reference contains and that all methods compute accurately.
 
-    If no such output exists, only the methods of the judged run are considered.
+    If no such output exists, the result contains the outputs of the reference that the methods of the
+    user's run compute accurately.
     """
     known = set(reference.values)
     common = known.intersection(*(compared_rows(judged.network, choices) for choices in plans))

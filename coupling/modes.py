@@ -1,4 +1,7 @@
-"""Vibration modes of the uncut machine, and the modes that the communication steps resolve."""
+"""Vibration modes of the uncut machine, and the modes that the communication steps resolve.
+
+The uncut machine is the whole mechanism before it was divided into parts.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,9 @@ _STEPS = 10.0  # smallest number of communication steps per period at which a vi
 
 @dataclass(frozen=True)
 class ResolvedModes:
-    """Vibration modes of the uncut machine in the initial state, and the communication step of the run.
+    """Vibration modes of the uncut machine in the initial state, and communication step of the run.
+
+    The uncut machine is the whole mechanism before it was divided into parts.
 
     Parameters
     ----------

@@ -36,8 +36,9 @@ class Pin:
     ----------
     first, second : outputs that must agree, positions in m or angles in rad
     force, reaction : inputs for the force on the first and on the second part, N or N·m
-    joint : name of the rigid joint to which the pin belongs, or an empty string. For each of its
-        points, a rigid joint has three pins (along x, y and z), one point after another.
+    joint : name of the rigid joint to which the pin belongs, or an empty string. A rigid joint has
+        three pins (along x, y and z) for each of its points. The three pins of a point follow each
+        other.
     """
 
     first: Port
@@ -75,7 +76,7 @@ class Network:
     """The parts of a coupled system and their connections.
 
     Arrays of outputs contain the outputs of the first part, then those of the second part, and so on;
-    the pin forces follow. Arrays of inputs have the same order of parts.
+    the pin forces follow. Arrays of inputs are ordered by parts in the same way.
     """
 
     parts: Sequence[Participant]
@@ -156,7 +157,7 @@ class Network:
         return np.asarray(self.factor * outputs[self.source] + self.offset)
 
     def label(self, row: int) -> str:
-        """Return the name of an output or a description of the force in a rigid connection (pin), for messages."""
+        """Return the phrase for messages that names an output or the force of a rigid connection (pin)."""
         if row < self.n_y:
             return ".".join(self.outputs[row])
         return f"the force of the pin at {'.'.join(self.pins[row - self.n_y].first)}"

@@ -17,7 +17,7 @@ _MOST = 25  # largest number of updates of the unknowns in one step
 _STALLED = 0.5  # after many iterations, larger ratios of successive residuals indicate rounding errors
 _NOISE = 100.0  # an iteration that stalls is accepted if the residual is at most this many times the tolerance
 _NUDGE = 1e-4  # step of finite differences, as a fraction of an unknown's typical size
-_MOST_NUDGED = 1e8  # to exceed rounding errors, the step of finite differences grows by at most this factor
+_MOST_NUDGED = 1e8  # largest factor by which a finite-difference step is enlarged to exceed rounding errors
 
 
 class Solver:

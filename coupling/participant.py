@@ -19,13 +19,15 @@ class PartFailed(SolveError):
 
 
 class ClaimFailed(GpmelicaError):
-    """Exception for a part without a capability that it claims; the simulation starts again without using it.
+    """Exception for a part that does not have a claimed capability.
+
+    The simulation then starts again without the use of this capability.
 
     Parameters
     ----------
     part : the part
     claim : field of `Abilities` that is wrong
-    why : predicate of a sentence about the part
+    why : reason; in the message, the reason follows the name of the part
     """
 
     def __init__(self, part: Participant, claim: str, why: str) -> None:
@@ -33,11 +35,12 @@ class ClaimFailed(GpmelicaError):
         self.part, self.claim, self.why = part, claim, why
 
     def correct(self) -> None:
-        """Correct the abilities of the part.
+        """Replace the wrong claim of the part by the opposite.
 
         Raises
         ------
-        SolveError : if they have been corrected before, so that the part fails without the capability
+        SolveError : if the claim has been replaced before, so that the part fails even without the
+            capability
         """
         if self.claim in self.part.abilities.wrong:
             raise SolveError(str(self)) from None
@@ -54,7 +57,7 @@ class PortSignal:
     unit : unit as FMUs write it, or an empty string
     start : initial value, in the unit of the signal
     discrete : whether the value changes only at events
-    defined : the unit as factors and exponents of SI base units; None if `unit` is a known name
+    defined : factors and exponents of SI base units if the name `unit` is unknown; else None
     kind : type of the variable: Real, Integer or Boolean
     least : size below which changes of the signal are rounding errors, in the unit of the signal
     """
@@ -77,7 +80,7 @@ class PortSignal:
 class Abilities:
     """Properties of a part of a coupled system that decide which coupling methods are possible.
 
-    They are first what the part claims, and are corrected by tests and by failed calls.
+    Initially, the fields contain the claims of the part. Tests and failed calls correct the fields.
 
     Parameters
     ----------
@@ -91,7 +94,7 @@ class Abilities:
     step : fixed internal step of the part, s; None if the part controls its own integration error
     returns_early : whether the part can end a step early, at an event
     tolerance : relative tolerance of the part's own integration, or None if it is unknown
-    wrong : reasons why claims of the part are wrong, by field; each is the predicate of a sentence
+    wrong : reason for each field with a wrong claim; in messages, the reason follows the name of the part
     """
 
     restores: bool = True
@@ -106,7 +109,11 @@ class Abilities:
     wrong: Mapping[str, str] = field(default_factory=dict)
 
     def corrected(self, claim: str, why: str) -> Abilities:
-        """Return the abilities without a capability, or with memory, where the claim has proved wrong."""
+        """Return the abilities after a test or a call has proved one claim wrong.
+
+        The field with the name `claim` becomes False. If the claim is `memory`, the field becomes True,
+        because outputs depend on past inputs.
+        """
         changes: dict[str, Any] = {claim: claim == "memory"}
         return replace(self, **changes, wrong={**self.wrong, claim: why})
 

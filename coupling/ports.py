@@ -19,7 +19,7 @@ from .units import FORCE, METRE, SECOND, WATT
 _RATES = {"x": "v", "s": "v", "q": "w", "phi": "w", "angle": "rate", "position": "velocity"}
 _AXES = ("x", "y", "z")
 _NOISE = 1e-9  # rounding error of an input, as a fraction of its magnitude
-# Velocities and accelerations below these fractions of position/duration and position/duration² are rounding.
+# Rounding errors of velocity and acceleration, as fractions of position/duration and position/duration².
 _REST = (0.0, 1e-9, 1e-6)
 
 
@@ -79,7 +79,11 @@ class RoundingSizes:
         ]
 
     def at(self, magnitudes: Array) -> Array:
-        """Return the sizes for given largest magnitudes of the outputs, in their units, shape (n,)."""
+        """Return the size below which each output is only a rounding error, shape (n,).
+
+        The argument contains the largest magnitude of each output. All values have the units of the
+        outputs.
+        """
         found = self._least
         for positions, shares in self._kinds:
             found = np.maximum(found, shares * magnitudes[positions].max(initial=0.0))
@@ -155,11 +159,11 @@ def _is_rate(velocity: PortSignal, position: PortSignal) -> bool:
 
 
 def bonds(network: Network) -> list[Bond]:
-    """Return pairs of a force input and a velocity output that belong to one part and form a power.
+    """Return pairs of a force input and a velocity output of the same part whose product is a power.
 
-    Only parts with states are considered. The velocity, or the corresponding position output, must be
-    connected to the part that drives the force input. If several outputs qualify, the output whose name
-    ends with the same axis (x, y or z) is chosen.
+    Only parts with states are considered. The velocity, or the corresponding position output, must
+    be connected to the part that drives the force input. If several outputs qualify, the output
+    whose name ends with the same axis (x, y or z) as the input is chosen.
     """
     rates, found = positions(network), []
     for part, columns, rows in zip(network.parts, network.columns, network.rows, strict=True):
@@ -187,7 +191,10 @@ def _is_power(effort: PortSignal, flow: PortSignal) -> bool:
 
 
 def _returns(network: Network, column: int, rows: set[int]) -> bool:
-    """Return whether one of the given outputs is connected to the part or pin that drives an input."""
+    """Return whether one of the outputs `rows` is connected to the source of the input `column`.
+
+    The source is a pin, or the part whose output drives the input.
+    """
     source = int(network.source[column])
     if source >= network.n_y:
         return bool(rows & set(network.pairs[source - network.n_y].tolist()))

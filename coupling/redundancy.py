@@ -42,7 +42,10 @@ class PinBasis:
         self.size = len(pins) - redundant
 
     def update(self, values: Array) -> None:
-        """Update the basis for the present positions of the pins, which are contained in `values`."""
+        """Recompute the basis of the pin forces for the present positions of the pins.
+
+        The positions are elements of `values`, the output values of the coupled system.
+        """
         if not self._joints:
             return
         idle = np.linalg.qr(np.array([*self._idle(values[self._rows])]).T)[0]
@@ -63,15 +66,9 @@ class PinBasis:
                 yield force / np.linalg.norm(force)
 
     def reduced(self, values: Array) -> Array:
-        """Return the components in the reduced basis, shape (size, …), of given values per pin.
-
-        The values have the shape (pins, …).
-        """
+        """Transform values per pin, shape (pins, …), to the reduced basis, shape (size, …)."""
         return np.asarray(self._matrix.T @ values)
 
     def full(self, components: Array) -> Array:
-        """Return the values per pin, shape (pins, …), for given components in the reduced basis.
-
-        The components have the shape (size, …).
-        """
+        """Transform components in the reduced basis, shape (size, …), to values per pin, shape (pins, …)."""
         return np.asarray(self._matrix @ components)

@@ -31,7 +31,7 @@ from .stepping import (
 )
 from .system import CouplingRemark
 
-_FAST = 2.0  # the step resolves a connection's vibration if angular frequency times step is at most this
+_FAST = 2.0  # largest product of angular frequency and step with which a step resolves a connection's vibration
 _SHORT = 1e-3  # length of a test step in which masses hardly move, relative to the communication step
 
 
@@ -56,8 +56,8 @@ def rehearse(
 ) -> tuple[list[MethodChoice], list[CouplingRemark]]:
     """Test the coupled parts at the start and choose a coupling method for each group of parts.
 
-    The tests advance the parts, so all parts must be started again before the run. Abilities of the parts are
-    corrected where their claims are wrong.
+    The tests advance the parts, so all parts must be started again before the run. If a part does not
+    have a capability that it claims, this capability is not used.
 
     Parameters
     ----------
@@ -138,8 +138,8 @@ def _chosen(
     speed = _connection_speed(network, group, present, settings.nominal)
     if wished == MEAN and speed is None:
         raise SolveError(
-            f"coupling: the method {MEAN} requires springs and dampers between the parts in separate FMUs without"
-            f" states; use --method {HERMITE}, or put the springs and dampers into a separate FMU"
+            f"coupling: the method {MEAN} requires springs and dampers between the parts, as separate FMUs without"
+            f" states; use --method {HERMITE}, or put the springs and dampers into separate FMUs"
         )
     if wished == MEAN or (wished is None and speed is not None and speed * settings.nominal > _FAST):
         return _mean(speed or 0.0, settings.nominal)
@@ -182,7 +182,9 @@ def _mean(speed: float, h: float) -> tuple[MethodChoice, list[CouplingRemark]]:
 def _sequential(
     network: Network, group: CoupledGroup, order: int | None, stuck: list[str], wished: bool
 ) -> tuple[MethodChoice, list[CouplingRemark]]:
-    """Choose the sequential method with the largest stable order of extrapolation for the loop gain.
+    """Choose the sequential method with the highest order of extrapolation that is stable.
+
+    The loop gain of the coupled parts limits the order. An order or method chosen by the user is kept.
 
     Raises
     ------

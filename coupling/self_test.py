@@ -18,21 +18,21 @@ from .stepping import Present, held
 from .system import CouplingRemark
 
 _SAME = 1e-9  # largest relative difference of outputs that count as equal
-_NOTICED = 64.0  # an output has noticed an input if it changes by more than this many units in the last place
+_NOTICED = 64.0  # smallest change of an output, in units in the last place, that shows the effect of an input
 _PROBES = 100  # number of steps of a test run in which a part moves under constant forces
-_FURTHER = 1.5  # motion is bounded if the whole run reaches at most this times the motion of the first half
+_FURTHER = 1.5  # a motion is bounded if the second half increases the largest displacement by at most this factor
 _MOST_HALVINGS = 10  # largest number of attempts to find a step that a part can take
-_AT_REST = 1e-5  # a part without forces is at rest if it moves less than this fraction of its motion with forces
+_AT_REST = 1e-5  # a part is at rest if its motion without forces is below this fraction of its motion with forces
 
 
 def tested(
     network: Network, k: int, part: Participant, present: Present, settings: Settings
 ) -> Iterator[CouplingRemark]:
-    """Test one part, correct its abilities where claims are wrong, and yield remarks."""
+    """Test the abilities that one part claims, correct wrong claims, and yield remarks."""
     given = network.inputs_at(present.values)[network.columns[k]]
     sampled = part.abilities.period is not None
     h = settings.nominal if sampled else _passed_length(part, present.t, settings.nominal, given)
-    with suppress(PartFailed):  # a part that fails in a test keeps its other claims
+    with suppress(PartFailed):  # if a part fails in a test, its remaining claims are not tested
         for claim, why in _wrong(part, present.t, h, given):
             part.abilities = part.abilities.corrected(claim, why)
     yield from wrong_claims(part)
@@ -44,12 +44,16 @@ def tested(
         yield CouplingRemark("takes_no_slopes", part.name, text)
     yield from _coarse(part, settings)
     if able.restores and able.memory:
-        with suppress(PartFailed):  # a part may refuse to move without the forces of the connections
+        with suppress(PartFailed):  # a part may fail if the forces of the connections are missing
             yield from _own_equilibrium(network, k, present, h, settings.stop - settings.start)
 
 
 def _wrong(part: Participant, t: float, h: float, given: Array) -> Iterator[tuple[str, str]]:
-    """Yield each claim of a part that a test refutes, with the reason; it is corrected before the next test."""
+    """Test the capabilities that a part claims; yield each capability that fails, with the reason.
+
+    The caller removes the capability before the next test. The claim that a part has no states is
+    tested as well.
+    """
     if part.abilities.period is not None:
         return
     if part.abilities.restores and (why := _restores_wrongly(part, t, h, given)):
@@ -129,10 +133,11 @@ def _resists(part: Participant, t: float, span: float, given: Array, motion: lis
 
 
 def _stepped(part: Participant, t: float, h: float, given: Array, *courses: Array) -> Array:
-    """Return the outputs of a part after one step per course, of which the inputs before the first are `given`.
+    """Return the outputs of a part after successive steps, one step for each course.
 
-    The part then is in its state before the steps again: by its saved state, or by a new start at time t if it
-    saves none.
+    A course contains the polynomials of all inputs over one step. Before the first step, the inputs are
+    `given`. Afterwards, the state from before the steps is restored. A part that cannot restore states
+    is started again at time t.
     """
     state = part.save() if part.abilities.restores else None
     try:
@@ -151,7 +156,10 @@ def _stepped(part: Participant, t: float, h: float, given: Array, *courses: Arra
 
 
 def _passed_length(part: Participant, t: float, h: float, given: Array) -> float:
-    """Return the longest step, s, of h, h/2, h/4 … that a part can take twice; h itself if it fails in all."""
+    """Return the longest of the steps h, h/2, h/4, …, s, with which a part completes two steps.
+
+    The result is h if the part fails with all these steps.
+    """
     course, length = polynomials.constant(given), h
     for _ in range(_MOST_HALVINGS):
         try:
@@ -164,11 +172,11 @@ def _passed_length(part: Participant, t: float, h: float, given: Array) -> float
 
 
 def _restores_wrongly(part: Participant, t: float, h: float, given: Array) -> str:
-    """Return a text about the error of a part when it restores a state; empty if there is no error.
+    """Return the reason why a part does not restore a saved state correctly, or an empty text.
 
-    Two equal pairs of steps from the same saved state must give the same outputs, even if a step with other
-    inputs is made between them. After the state is restored, the outputs must be those before the
-    steps.
+    Two steps are made from a saved state, and repeated from the same state. In between, a step with
+    other inputs is made. The repetition must give the same outputs. After the state is restored, the
+    outputs must equal the outputs before the steps.
     """
     course, begin = polynomials.constant(given), part.outputs_now()
     first = _stepped(part, t, h, given, course, course)
@@ -200,9 +208,9 @@ def _remembers(part: Participant, t: float, h: float, given: Array) -> bool:
 
 
 def _ignores_slopes(part: Participant, t: float, h: float, given: Array) -> bool:
-    """Return whether a step of a part depends on the values of its inputs but not on their slopes.
+    """Return whether a step of a part depends on the input values, but not on the input slopes.
 
-    The step is the second one, because some FMUs take slopes in the first step alone.
+    The second step of a run is tested, because some FMUs use input slopes only in the first step.
     """
     level = polynomials.constant(given)
     steady, higher, rising = (

@@ -169,7 +169,10 @@ def _local(node: Any) -> str:
 
 
 def _children(node: Any, *path: str) -> Iterator[Any]:
-    """Yield the descendants of an XML element along a path of local names, one level per name."""
+    """Yield the XML elements at the end of a path of local names.
+
+    Each name in the path selects children of the element before.
+    """
     if not path:
         yield node
         return
@@ -528,7 +531,7 @@ def _along(route: list[tuple[Hop, Port]], units: _Units, problems: list[Problem]
             else:
                 text = f"expected a unit that converts to {units.name(port)}, got {units.name(giver)}"
                 problems.append(
-                    Problem(f"connection to {'.'.join(port)}", f"{text} at {'.'.join(giver)}; correct a unit")
+                    Problem(f"connection to {'.'.join(port)}", f"{text} at {'.'.join(giver)}; correct one unit")
                 )
         elif not hop.suppressed and (unit is not None or wanted is not None):
             unchecked = giver if unit is None else port if port == target else unchecked

@@ -1,9 +1,10 @@
-"""One communication step of one group of coupled parts, by each coupling method.
+"""Implementation of one communication step of one group of coupled parts, for each coupling method.
 
-A course is the polynomial of a signal over the step: its four coefficients in ascending powers of
-the fraction of the step. A pin is a pair of positions of two parts that must be equal; the pin force
-is the unknown force that makes them equal. A law is a part without states that returns forces, such
-as a spring. The network has n_y outputs and n_u inputs in total.
+A course is the polynomial of a signal over the step. A course has four coefficients in ascending
+powers of the relative time. The relative time is 0 at the beginning and 1 at the end of the step. A
+pin is a pair of positions of two parts that must be equal. The pin force is the unknown force that
+makes the positions equal. A law is a part without states that returns forces, such as a spring. The
+network has n_y outputs and n_u inputs in total.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ from .redundancy import PinBasis
 
 SEQUENTIAL, HERMITE, MEAN, PIN = "sequential", "hermite", "mean_force", "pin"
 METHODS = (SEQUENTIAL, HERMITE, MEAN, PIN)
-# Ratio of two test steps, from the golden ratio: hardly any vibration period divides both.
-# A vibration is invisible if its period divides the step; the other test step then shows it.
+# Ratio of two test steps. With the golden ratio, the steps are hardly ever multiples of one vibration period.
+# If a test step is a multiple of a vibration's period, only the other test step shows the vibration.
 GOLDEN = (3.0 - 5.0**0.5) / 2.0
 _ROUNDING = 1e-12
 _MOST_EVENTS = 100  # largest number of events of one part in one step
-_ROUNDED = 2e3  # limit of the weight of velocity gaps; a larger weight would amplify rounding errors
+_ROUNDED = 2e3  # largest factor on velocity errors of pins; a larger factor would amplify rounding errors
 _GAP = 1e-11  # a pin is closed if the gap of its positions is below this fraction of the positions' range
 
 
@@ -47,7 +48,7 @@ class EarlyReturn(Exception):
 
 
 class EndedInside(Exception):
-    """Exception for a part that ends the simulation inside a step that cannot be shortened to this time."""
+    """Exception for a part that ends the simulation inside a step, if the step cannot be shortened."""
 
 
 class NotConverged(Exception):
@@ -182,7 +183,7 @@ class Stepper:
         self.seconds = dict.fromkeys(group.parts, 0.0)
 
     def _paired_rates(self) -> Any:
-        """Return the output indices of both velocities of each pin, shape (pins, 2).
+        """Return the indices of the outputs with the two velocities at each pin, shape (pins, 2).
 
         Pin forces that are linear in a step make positions and velocities agree at the end of the step;
         constant pin forces make only positions agree. If pin forces must be constant, the array is
@@ -267,19 +268,19 @@ class Stepper:
         the step. Slopes of positions are excluded, because velocities do not depend on forces.
         """
         ends = []
-        for part in (0.5, 1.0):  # the solver keeps the Jacobian of the last length, which must be the whole step
+        for part in (0.5, 1.0):  # the solver keeps the last Jacobian, so the whole step comes last
             trial = step.beginning(part)
             self._solve(present, trial, scale, tolerance)
             ends.append(trial.slopes[self._forced])
         present.slopes[self._forced] = 2.0 * ends[0] - ends[1]
 
     def response(self, present: Present, step: Step, scale: Array) -> Array:
-        """Return the derivatives of computed with respect to assumed connection forces, shape (n, n).
+        """Return the derivatives of computed connection forces with respect to assumed connection forces.
 
-        Computed and assumed forces are mean values over one step. The parts move under the assumed
-        forces, and the force laws compute forces from this motion. A spring of stiffness c between two
-        masses m₁ and m₂ gives the eigenvalue −(ωh)²/4. Here, h is the step length, ω² = c/m, and m =
-        m₁m₂/(m₁ + m₂).
+        The result has the shape (n, n). All forces are mean values over one step. The parts move under
+        the assumed forces, and the force laws compute forces from this motion. A spring of stiffness c
+        between two masses m₁ and m₂ gives the eigenvalue −(ωh)²/4. Here, h is the step length, ω² =
+        c/m, and m = m₁m₂/(m₁ + m₂).
         """
         self._predict(present, step)
         kept = step.courses.copy()
@@ -508,16 +509,18 @@ class Stepper:
 
     @property
     def _n_rates(self) -> int:
-        """Number of unknown slopes of the pin forces."""
+        """Number of unknown time derivatives of pin forces; 0 if the pin forces are constant in a step."""
         return self._basis.size if len(self._rates) else 0
 
     def _gaps(self, step: Step, scale: Array, weight: float) -> Array:
         """Return the gaps of all pins at the end of the step, relative to the largest size of a position.
 
-        The first elements are the position gaps. If pin forces vary within the step, velocity gaps
-        follow, multiplied by half a step. In a short step, this factor is so small that velocity gaps
-        would remain. The next step would then close the gaps by a jump. In a short step, the velocity
-        gaps are therefore divided by the largest size of a velocity and multiplied by `weight`.
+        The first elements are the position gaps. If pin forces vary within the step, the remaining
+        elements are the velocity gaps. Velocity gaps are multiplied by half the step length, to have
+        the unit of a position. In a very short step, this factor is so small that the iteration would
+        leave velocity gaps open. The next step would then close the gaps by a jump. In a short step,
+        the velocity gaps are therefore divided by the largest size of a velocity and multiplied by
+        `weight`.
         """
         ends = polynomials.ends(step.courses)
         size = np.max(scale[self._pairs[:, 0]], initial=0.0)
@@ -565,7 +568,10 @@ class Stepper:
         return found
 
     def _finish(self, present: Present, step: Step) -> None:
-        """Evaluate the force laws at the end of the step, since the iteration evaluates them at its middle."""
+        """Evaluate the force laws at the end of the step.
+
+        The iteration evaluates the force laws only in the middle of the step.
+        """
         if not self._laws:
             return
         network = self.network
@@ -591,8 +597,8 @@ def held(courses: Array, abilities: Any) -> Array:
     """Return the polynomials of the inputs in a form that the part accepts.
 
     If the part accepts inputs that vary within a step, the polynomials are returned as given. Otherwise
-    each input is replaced by a constant: the mean over the step. For a part without states, the
-    constant is the value at the end of the step.
+    each polynomial is replaced by a constant. For a part with states, the constant is the mean over the
+    step. For a part without states, the constant is the value at the end of the step.
     """
     if abilities.takes_courses:
         return courses
@@ -605,7 +611,10 @@ def indices(slices: Any, parts: Any) -> list[int]:
 
 
 def connection_of(network: Network, group: CoupledGroup) -> Array:
-    """Return the derivatives of a group's inputs with respect to connected outputs, (inputs, outputs)."""
+    """Return the derivatives of a group's inputs with respect to the outputs that are connected to them.
+
+    The shape is (inputs, outputs).
+    """
     columns, rows = indices(network.columns, group.parts), indices(network.rows, group.parts)
     place = {row: k for k, row in enumerate(rows)}
     found = np.zeros((len(columns), len(rows)))

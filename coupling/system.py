@@ -106,11 +106,11 @@ def open_system(path: Path, folder: Path) -> CoupledSystem:
 def _whole(
     structure: SystemStructure, parts: Sequence[FmuPart], folder: Path, opened: ExitStack
 ) -> WholeMachine | None:
-    """Return the uncut machine with the parameter values of its parts.
+    """Return the FMU of the uncut machine, with the parameter values of the parts.
 
-    The result is None if the archive does not contain the uncut machine. Start values (`…_start`) are
-    left out, so the machine begins in its own initial state. The exit stack `opened` terminates the
-    FMU.
+    The uncut machine is the whole mechanism as one FMU. The result is None if the archive does not
+    contain this FMU. Initial values (parameters `…_start`) are not copied, so the FMU begins in its own
+    initial state. The exit stack `opened` terminates the FMU.
 
     Raises
     ------

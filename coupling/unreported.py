@@ -14,7 +14,7 @@ from .system import CouplingRemark
 
 _LARGE = 0.1  # a change of an output in one step may be a jump if it exceeds this fraction of the range
 _ROUNDING = 1e-9  # changes below this fraction of the output's magnitude are rounding errors
-_STAYS = 0.8  # an output jumps if shorter steps leave more than this fraction of its largest change per step
+_STAYS = 0.8  # a change in one step is a jump if more than this fraction of the change remains with shorter steps
 
 
 def unreported_events(
@@ -22,8 +22,8 @@ def unreported_events(
 ) -> Iterator[CouplingRemark]:
     """Yield remarks on outputs that jump although no part reports an event.
 
-    With shorter steps, a continuous output changes less in each step, but a jump keeps its size. A step
-    of the shortest length with too large an error also indicates a jump or a kink.
+    With shorter steps, a continuous output changes less in each step, but a jump keeps its size. An
+    error that is too large even in the shortest possible step also indicates a jump or a kink.
 
     Parameters
     ----------

@@ -33,19 +33,19 @@ from .system import CoupledSystem, CouplingRemark
 from .unreported import unreported_events
 from .whole import WholeDifference, compare_whole
 
-_OUTPUTS = 1000  # number of intervals between output times
+_OUTPUTS = 1000  # a run has this many intervals between output times
 _GAP = 1e-9  # pinned positions may differ by at most this fraction of their range
-_REST = 1e-6  # gaps of pinned positions are divided by at least this range, m or rad
+_REST = 1e-6  # smallest divisor of the gaps between pinned positions, m or rad
 _REFINEMENTS = 2  # largest number of times that the settings are refined
 _USUAL = 1e-4  # default of the admissible relative error
 _FINER = 10.0  # the finer run, which estimates the error, has a tolerance smaller by this factor
 _TRIALS = 3  # largest number of runs to find the ranges of the signals
-_CONFIRMED = 2.0  # an assumed range of a signal may be at most this many times the computed range
+_CONFIRMED = 2.0  # largest admissible ratio of the assumed range to the computed range of a signal
 _NOT_COMPARED = (
     "the archive contains the uncut mechanism, but no signal could be compared with it: connections from outside"
     " drive its inputs, or the parts and the uncut mechanism have no outputs in common"
 )
-_SMALL = 1e-3  # a range is at least this fraction of the signal's magnitude and of the largest range of its unit
+_SMALL = 1e-3  # smallest range of a signal, relative to its magnitude and to the largest range in the same unit
 
 
 @dataclass(frozen=True)
@@ -147,8 +147,8 @@ class Coupled:
     def agrees(self) -> bool:
         """Whether the estimated error is within the tolerance.
 
-        If the archive contains the uncut machine with equal equations, the difference to this machine
-        must also be within the tolerance.
+        The archive may contain an FMU of the uncut machine with the same equations as the parts. In
+        this case, the difference to the uncut machine must also be within the tolerance.
         """
         different = 0.0 if self.whole is None or not self.whole.exact else self.whole.difference
         return self.error <= self.tolerance and different <= self.tolerance
@@ -160,7 +160,7 @@ class Coupled:
 
     @property
     def ok(self) -> bool:
-        """Whether the run is complete, its errors are within the tolerance, and pins and energies hold."""
+        """Whether the run is complete and accurate, and the pins and energy balances are within tolerance."""
         return self.complete and self.agrees and self.holds
 
     def data(self) -> dict[str, Any]:
@@ -230,7 +230,7 @@ def couple(system: CoupledSystem, options: Options, progress: Progress = silent)
     DescriptionError : if the final time is not known
     SolveError : if the coupling is unstable or a part fails
     """
-    while True:  # ends, because each pass corrects one more claim
+    while True:  # The loop ends, because each pass corrects one more claim.
         try:
             return _couple(system, options, progress)
         except ClaimFailed as failure:
@@ -263,7 +263,7 @@ def _couple(system: CoupledSystem, options: Options, progress: Progress) -> Coup
     order = None if coarse is None else _order(system.network, rows, (coarse, run, fine), error, asked)
     whole = None
     if system.whole is not None:
-        # The finer run has the smaller coupling error, so its difference shows the change of the model best.
+        # The finer run has less coupling error; the difference from the uncut machine is due to the model.
         chosen = run if system.whole.exact else fine
         whole = compare_whole(system.whole, system.network, rows, chosen, settings, output_times(settings))
         remarks += wrong_claims(system.whole.part)
@@ -274,7 +274,10 @@ def _couple(system: CoupledSystem, options: Options, progress: Progress) -> Coup
 
 
 def _shared(settings: Settings, *runs: Record) -> Settings:
-    """Return settings whose final time all given runs have reached, also if an FMU has ended a run early."""
+    """Return settings with a final time that all given runs have reached.
+
+    The final time is reduced if an FMU has ended one of the runs early.
+    """
     return replace(settings, stop=min(settings.stop, *(run.times[-1] for run in runs if run.ended_by), math.inf))
 
 
@@ -357,10 +360,10 @@ def _scaled(
     coarse: Record | None,
     progress: Progress,
 ) -> tuple[Settings, Record]:
-    """Return settings that contain the ranges of all signals, and a run with these settings.
+    """Return settings that contain the ranges of all signals, and the run that used these settings.
 
-    Errors are divided by the ranges, which are first taken from a coarser run. If the coarser run
-    diverged, its ranges are too large, so that every error would seem small. The simulation is then
+    Errors are divided by the ranges. The first ranges are taken from a coarser run. If the coarser run
+    diverged, its ranges are too large, and every error would seem small. The simulation is then
     repeated with the ranges of the latest run.
     """
     known = coarse
@@ -387,7 +390,9 @@ def _confirmed(scales: Array, run: Record, network: Network) -> bool:
 
 
 def simulated(network: Network, choices: Sequence[MethodChoice], settings: Settings, progress: Progress) -> Record:
-    """Simulate a coupled system with given methods, without a verdict.
+    """Simulate a coupled system with the given coupling methods, and return the run.
+
+    The accuracy of the run is not judged.
 
     Raises
     ------

@@ -36,12 +36,12 @@ class WholeMachine:
 
 @dataclass(frozen=True)
 class WholeDifference:
-    """Difference between a coupled simulation and the whole machine before the cut.
+    """Difference between a coupled simulation and the uncut machine (whole mechanism as one FMU).
 
     Parameters
     ----------
     difference : largest difference of a signal, relative to the range of the signal
-    worst : output of a part with the largest difference
+    worst : name of the output that has the largest difference
     exact : whether the difference is an error of the coupling; False if it is a change of the model
     signals : values of the uncut machine at the output times, by name of the compared output; NaN near
         events
@@ -53,7 +53,7 @@ class WholeDifference:
     signals: Mapping[str, Array] = field(default_factory=dict)
 
     def data(self) -> dict[str, Any]:
-        """Return the difference without the signals, for `result.json`."""
+        """Return the result of the comparison for `result.json`, without the compared signals."""
         return {"difference": self.difference, "worst": self.worst, "exact": self.exact}
 
 
@@ -93,7 +93,7 @@ def compare_whole(
     expected[:, ~kept] = np.nan
     names = [".".join(network.outputs[row]) for row in at]
     values = dict(zip(names, expected, strict=True))
-    if np.count_nonzero(missing) > 1:  # an end inside the last step is an end at the same time
+    if np.count_nonzero(missing) > 1:  # final times that differ by one output step at most count as equal
         end = f"the final time, {record.times[-1]:.9g} s in the uncut machine"
         return WholeDifference(math.inf, end, whole.exact, values)
     if not kept.any():

@@ -1,9 +1,10 @@
-"""SSP archives of a machine that was cut: FMUs of parts and force laws, start values, connections.
+"""SSP archives of a machine that was cut into parts.
 
-A force law is an FMU without states that returns the forces between two parts. A pin is a pair of
-coincident points of two parts. In the archive `rigid`, an annotation lists the pins, and the
-co-simulation of gpmelica keeps their points together. In the archive `bushing`, a force law with a
-spring-damper replaces each pin, so the archive runs in every SSP program.
+An archive contains FMUs of the parts and force laws, start values and connections. A force law is
+an FMU without states that returns the forces between two parts. A pin is a pair of coincident
+points of two parts. In the archive `rigid`, an annotation lists the pins, and the co-simulation of
+gpmelica keeps their points together. In the archive `bushing`, a force law with a spring-damper
+replaces each pin, so the archive runs in every SSP program.
 """
 
 from __future__ import annotations

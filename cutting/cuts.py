@@ -91,13 +91,14 @@ class Cut:
 
 
 def cuts_at(model: System, names: Sequence[str], source: str) -> list[Cut]:
-    """Return the cuts of a machine at the given places.
+    """Return the cuts of a mechanism at the given places.
 
-    A place is the name of a loop closure, of a line, or of the link that a joint moves.
+    A place is the name of a loop closure, of a two-point force element, or of the link that a joint
+    moves.
 
     Raises
     ------
-    DescriptionError : for an unknown name, or a place that pairs of points cannot replace
+    DescriptionError : if a name is unknown, or if pairs of points cannot replace the connection at a place
     """
     chain = model.chain
     known: dict[str, Link | Closure | Line] = {
@@ -121,10 +122,10 @@ def cuts_at(model: System, names: Sequence[str], source: str) -> list[Cut]:
 
 
 def _bent(cut: Cut, model: System) -> Iterator[str]:
-    """Yield an error message for each flexible beam on which points would change their distances.
+    """Yield an error message for each flexible beam that would bend between the points of a cut joint.
 
-    The distances between the points of a joint change if the points differ in x, the direction of the
-    beam's axis.
+    The points of a joint must keep their distances. The beam's axis is the x axis, so bending
+    changes the distances between points with different x.
     """
     beams = {link.name: link.beam for link in model.chain.links if link.beam is not None}
     for link, points in zip(cut.links, zip(*(pair.sides for pair in cut.pairs), strict=True), strict=True):
@@ -201,7 +202,7 @@ def free(name: str, taken: set[str]) -> str:
 
 
 def _refused(place: Link | Closure | Line, model: System) -> Iterator[str]:
-    """Yield the reasons why pairs of points cannot replace a joint, closure or line; none if they can."""
+    """Yield the reasons why pairs of points cannot replace a joint, closure or two-point force element."""
     if isinstance(place, Line):
         links: tuple[str, ...] = (place.a.link, place.b.link)
         yield from _rope(place, {*model.chain.parameters})

@@ -92,7 +92,7 @@ class Bushing:
     Parameters
     ----------
     stiffness, damping : values in every direction, N/m and N·s/m
-    preload : force on the first part at zero deflection, shape (3,), N, by port
+    preload : mapping from a port to the force on the first part at zero deflection, N, shape (3,)
     """
 
     stiffness: float
@@ -139,7 +139,10 @@ def bushing(name: str, cut: Cut, constants: Bushing, starts: Mapping[str, float]
 
 
 def ends_of(cut: Cut) -> Iterator[tuple[str, str]]:
-    """Yield the names of the two ends of a force law at each pair of points of a cut."""
+    """Yield the two names that the force law uses for the points of a pair, for each pair of a cut.
+
+    The names are `a` and `b` for one pair, and `a1`, `b1`, `a2`, `b2` and so on for several pairs.
+    """
     several = len(cut.pairs) > 1
     for number in range(1, len(cut.pairs) + 1):
         yield (f"a{number}", f"b{number}") if several else ("a", "b")

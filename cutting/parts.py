@@ -29,7 +29,7 @@ Tables = dict[str, Any]
 _LISTS = ("closures", "programmed", "motions", "nonholonomic", "forces", "lines", "contacts", *ELEMENTS)
 _OUTPUTS = ("loads", "points", "links")
 _COPIED = ("schema", "gravity", "parameters", "tables")
-_LETTERS = "abcdefghijklmnopqrstuvwxyz"  # the names of parts contain one of these letters each
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"  # the name of a part ends with one of these letters: a for the first part
 _STEP = 1e-6  # time step of the difference quotients that yield initial velocities, s
 
 
@@ -242,10 +242,11 @@ class _Builder:
     # ---- Links ---------------------------------------------------------------------------------------------
 
     def _placed(self, table: Tables) -> Iterator[Tables]:
-        """Yield the table of a link with initial position and velocity; nothing if another part has the link.
+        """Yield the table of a link with initial position and velocity.
 
-        If the joint of the link is cut, an auxiliary link without mass, the carrier, is yielded first. A
-        free joint connects the carrier to the ground, and a fixed joint connects the link to the carrier.
+        Nothing is yielded if the link belongs to another part. If the joint of the link is cut, an
+        auxiliary link without mass, the carrier, is yielded first. A free joint connects the carrier to
+        the ground, and a fixed joint connects the link to the carrier.
         """
         if table["name"] not in self._links:
             return
@@ -273,9 +274,10 @@ class _Builder:
         return any(c.name == coordinate and c.role == "joint" for c in self._model.mechanism.coordinates)
 
     def _carried(self, cut: Cut, turn: Array) -> Tables:
-        """Return frame and free joint of a carrier, which has the initial pose and velocity of the cut link.
+        """Return the frame and the free joint of the carrier, a massless link that replaces a cut joint.
 
-        The z axis of the carrier is the axis of the joint that is cut.
+        The carrier starts with the pose and velocity of the cut link. The z axis of the carrier is the
+        axis of the cut joint.
         """
         (q, rate), link = self._model.start, cut.name
         pose = frame_of(self._model, link, q) @ turn

@@ -22,9 +22,9 @@ from .fmus import MEMBERS
 from .laws import AXES, ends_of
 
 _UNIT = 1.0  # test force that is applied to find the acceleration per unit of force, N
-_LIMIT = 0.1  # a bushing is stable if its angular frequency times the communication step is at most this
+_LIMIT = 0.1  # largest product of angular frequency and communication step with which a bushing is stable
 _RATIO = 0.5  # damping ratio of a bushing
-_MOST_STEPS = 100  # stiff bushings may divide the usual communication step by at most this
+_MOST_STEPS = 100  # largest factor by which stiff bushings may shorten the usual communication step
 _NO_FORCE = 1e-300  # avoids division by a force of zero, N
 _RANK = 1e-9  # singular values below this fraction of the largest one count as zero
 
@@ -105,9 +105,9 @@ class PartsAtStart:
             part.close()
 
     def motion(self, cut: Cut) -> dict[str, float]:
-        """Return initial positions, m, and velocities, m/s, of the ends of a force law.
+        """Return the initial positions, m, and velocities, m/s, of both ends of a force element.
 
-        Keys are the names of the force law's inputs.
+        Keys are the names of the inputs of the force element's law.
         """
         return {
             f"{end}_{member}": self._outputs[self._owner[side.link]][f"{pair.port}.{member}"]
@@ -133,7 +133,10 @@ class PartsAtStart:
                     self._given[element][k] = forces[f"{end}.{member}"]
 
     def statics(self, cuts: Sequence[Cut]) -> PinStatics:
-        """Return the initial forces and the mobility of the pins of the given cuts."""
+        """Return the initial forces, N, and the mobility of the pins of the given cuts.
+
+        The mobility is the relative acceleration at each pin per unit force at each pin, 1/kg.
+        """
         pairs = [pair for cut in cuts for pair in cut.pairs]
         gap, mobility = np.zeros(3 * len(pairs)), np.zeros((3 * len(pairs),) * 2)
         for element, part in self._parts.items():

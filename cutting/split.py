@@ -26,7 +26,7 @@ from .parts import MachinePart, Tables, parts_of
 from .pins import PartsAtStart
 
 _STEPS = 10  # communication steps per output step, for SSP programs without step size control
-# The solver tolerance of parts is reduced by this factor, because stiff bushings amplify position errors.
+# The solver tolerance of each part is multiplied by this factor: stiff bushings amplify position errors.
 _FINER = 1e-2
 _FINEST = 1e-12  # smallest solver tolerance of the parts
 _DEFLECTION = 1e-3  # the initial force may deflect a bushing by at most this fraction of the mechanism's extent
@@ -131,7 +131,11 @@ class _Splitting:
         self.notes: list[str] = []
 
     def archives(self, out: Path) -> tuple[dict[str, Path], dict[str, Bushing]]:
-        """Write the archives; return their paths by kind, and the bushings by name of the cut."""
+        """Write the archives, and return the paths of the archives and the bushings.
+
+        The keys of the paths are `rigid` and `bushing`, or `rope` if only ropes are cut. The keys of the
+        bushings are the names of the cuts.
+        """
         whole, name = self._folder / "whole.fmu", self._model.name
         model = self._builder.machine(self._whole(), whole)
         chain = model.chain
@@ -197,9 +201,10 @@ class _Splitting:
         return found
 
     def _bushings(self, state: PartsAtStart) -> tuple[dict[str, Bushing], float]:
-        """Return the spring-dampers that replace the pins, by name of the cut, and a communication step.
+        """Return the spring-dampers that replace the pins, and a communication step that suits them.
 
-        The communication step, s, is short enough for these spring-dampers.
+        The spring-dampers are given by name of the cut. The communication step, s, is short enough for
+        these spring-dampers.
         """
         statics, options, step = state.statics(self._pins), self._options, self._step
         joints = {cut.name: [pair.port for pair in cut.pairs] for cut in self._pins}
@@ -215,7 +220,7 @@ class _Splitting:
         return found, step
 
     def _same(self, whole: Path, fmus: Mapping[str, PartFmu]) -> Iterator[tuple[str, str]]:
-        """Yield each output of a part or rope, with the output of the uncut machine that has equal values."""
+        """Yield each output of a part or rope, with the corresponding output of the uncut machine."""
         signals = self._model.signals
         outputs = {v.name for v in read_fmu(whole).modelVariables if v.causality == "output"}
         for element, part in fmus.items():

@@ -78,7 +78,7 @@ class _Place:
 
     @property
     def may_be_left_out(self) -> bool:
-        """Whether the key may be omitted: a wildcard selected the member, and the member lacks the key."""
+        """Whether the key may be skipped, because a wildcard selected a member that lacks the key."""
         return bool(self.member) and not self.known
 
 
@@ -114,7 +114,7 @@ def _concerns(problems: Sequence[Problem], member: Location) -> bool:
 
 
 def flattened(changes: Mapping[str, Any], target: Any) -> dict[str, Any]:
-    """Return nested changes as new values by dotted key.
+    """Return nested changes as a mapping from dotted keys to new values.
 
     A mapping changes single keys of an existing table; any other value replaces the existing value.
     NumPy arrays and numbers become Python lists and numbers.
@@ -144,7 +144,11 @@ def _plain(value: Any) -> Any:
 
 
 def _assign(target: Any, path: Location, value: Any) -> None:
-    """Set the value at a path; missing tables and a missing named list member are created."""
+    """Set the value at a path in nested tables and lists.
+
+    Missing tables on the path are created. If the path ends with a name that the list does not contain,
+    a member with this name is appended.
+    """
     *above, last = path
     for depth, key in enumerate(above):
         new: Any = [] if depth == 0 and key in _LISTS else {}
@@ -194,7 +198,10 @@ def _places(target: Any, keys: Sequence[str], found: _Place) -> Iterator[_Place]
 
 
 def _places_in_members(target: Any, keys: Sequence[str], found: _Place) -> Iterator[_Place]:
-    """Yield the positions of a key in all members that can contain it; LookupError if there are none."""
+    """Yield the position of a key in each member of a list or table that can contain the key.
+
+    Raises LookupError if no member can contain the key.
+    """
     places, errors = list[_Place](), list[LookupError]()
     for index in dict.fromkeys(_indices(target).values()):
         path = (*found.path, index)
@@ -215,15 +222,20 @@ def _index(target: Any, key: str) -> int | str:
 
 
 def _no_key(target: Any, key: str) -> str:
-    """Return the message for an unknown key, with the known keys, or with the names of list members."""
+    """Return the message for an unknown key of a table, or for an unknown member of a list.
+
+    The message suggests keys of the table or names of list members. If no member has a name, the
+    message suggests indices.
+    """
     found = _indices(target)
     return unknown("key", key, [name for name in found if not name.isdigit()] or found)
 
 
 def _indices(target: Any) -> dict[str, int | str]:
-    """Return a mapping from the keys, names or indices of all members to their places.
+    """Return the place of each member of a list or table: the key in the table, or the index in the list.
 
-    The place of a member is the key in a table, or the index in a list.
+    The result is a dictionary. The dictionary contains a list member under the index and under the
+    name, and a table member under the key.
     """
     if isinstance(target, dict):
         return {key: key for key in target}

@@ -40,7 +40,10 @@ def problems(draft: Draft, names: References) -> Iterator[Problem]:
 
 
 def _of_lines(draft: Draft) -> Iterator[tuple[str, str, list[str]]]:
-    """Yield the place of each line's force, its name, and the names on which it depends."""
+    """Yield key path, name and dependencies of the force of each two-point force element.
+
+    The dependencies are the names from which the force is computed.
+    """
     called, driven = dict(draft.names("lines")), driven_outputs(draft)
     for where, text in draft.texts("lines", "force"):
         yield where, f"{called.get(where.removesuffix('.force'), '')}_{FORCE}", names_in(text)
@@ -50,8 +53,10 @@ def _of_lines(draft: Draft) -> Iterator[tuple[str, str, list[str]]]:
 
 
 def _of_elements(draft: Draft) -> Iterator[tuple[str, str, list[str]]]:
-    """Yield the place of each element's published quantity, its name, and the names on which it
-    depends directly.
+    """Yield a triple for each quantity that an element publishes.
+
+    The triple contains the key path of the element, the name of the quantity, and the names on
+    which the quantity depends directly.
     """
     driven = driven_outputs(draft)
     for key in ELEMENTS:
@@ -64,7 +69,10 @@ def _of_elements(draft: Draft) -> Iterator[tuple[str, str, list[str]]]:
 
 
 def driven_outputs(draft: Draft) -> dict[str, str]:
-    """Return the output of a controller in expressions by the name of the input that it drives."""
+    """Return the controller outputs that drive inputs, as written in expressions.
+
+    The dictionary keys are the names of the driven inputs.
+    """
     return {name: output.replace(".", "_") for name, output in draft.chain.driven.items()}
 
 

@@ -219,7 +219,10 @@ def _with_axes(point: str, where: str, names: References) -> Iterator[Problem]:
 
 
 def _of_faulty(key: str, part: str, draft: Draft, names: References) -> Iterator[Problem]:
-    """Yield problems of expressions in list members that were rejected because of other keys."""
+    """Yield problems of the expressions in invalid list members.
+
+    These members were already rejected because of another key.
+    """
     sound = {where for where, _ in draft.entries(key)}
     for where, text in draft.texts(key, part):
         if where.removesuffix(f".{part}") not in sound:
@@ -362,8 +365,8 @@ def _ambiguous(text: str, where: str, names: References) -> Iterator[Problem]:
         if name in names.parameters and name in names_in(text):
             yield Problem(
                 where,
-                f"{name!r} is a predefined name in expressions of lines, and a parameter has the same name;"
-                " rename it",
+                f"{name!r} is a predefined name in force expressions of [[lines]], and a parameter has the same"
+                " name; rename the parameter",
             )
 
 
@@ -448,7 +451,7 @@ def _whole(chain: Description, names: References) -> Iterator[Problem]:
         return
     dependent, redundant = chain.constraints.dependent, chain.constraints.redundant
     rows, listed = len(constraint_rows(chain)) - len(_listed(redundant)), len(_listed(dependent))
-    # If redundant equations are determined later, fewer dependent coordinates may be listed.
+    # Redundant equations that are not listed are detected later, so fewer dependent coordinates may be listed.
     wrong = listed > rows or (listed < rows and not isinstance(redundant, str))
     if dependent != "auto" and wrong:
         where = "constraints.dependent"

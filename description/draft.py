@@ -21,7 +21,7 @@ _WITH_MEMBERS = {key for key, field in Description.model_fields.items() if field
 
 @dataclass(frozen=True)
 class Draft:
-    """Valid parts of a description with faults.
+    """Valid parts of a description that also has faulty parts.
 
     Parameters
     ----------
@@ -54,9 +54,10 @@ class Draft:
         return [(f"{key}[{i}]", name) for i, name in named if isinstance(name, str)]
 
     def texts(self, key: str, *path: str) -> list[tuple[str, str]]:
-        """Return pairs for all members of a list or table that have a string at a key: key path and string.
+        """Return the strings at one key path in all members of a list or table, with the full key paths.
 
-        Faulty members are included.
+        The argument `key` is the key of the list or table. The argument `path` leads from a member to
+        the string. Members without a string are omitted. Faulty members are included.
         """
         items = self.data.get(key, ())
         members = items.items() if isinstance(items, dict) else enumerate(items)

@@ -1,4 +1,8 @@
-"""Checks of elements that drive inputs, and of initial values on which elements depend."""
+"""Checks of controllers and other elements that drive inputs, of sample times and of initial values.
+
+Initial values must not depend on forces or inputs, because they are computed from positions and
+velocities.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +33,7 @@ def problems(draft: Draft, names: References) -> Iterator[Problem]:
             for name in dependence.unknown(getattr(element, key)):
                 what = "an input" if name in draft.chain.inputs else names.kind(name)
                 text = f"expected an initial value from positions and velocities, but {name} is {what}"
-                yield Problem(f"{where}.{key}", f"{text}; use a filter of {name} with the key start")
+                yield Problem(f"{where}.{key}", f"{text}; use a filter of {name} that has the key `start`")
 
 
 def _inputs(elements: list[tuple[str, Element]], draft: Draft) -> Iterator[Problem]:

@@ -114,7 +114,7 @@ def _faulty(data: dict[str, Any], known: Sequence[Problem]) -> Iterator[tuple[st
 def _variant(
     tables: dict[str, Any], settings: Any, where: str, leads: str, known: Sequence[Problem] = ()
 ) -> tuple[Description | None, dict[str, Any], list[Problem]]:
-    """Return the description with changed keys, its tables, and the problems that the changes cause.
+    """Return the changed description, the changed tables, and the problems that the changes cause.
 
     The description is None if it is invalid.
     """

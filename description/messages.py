@@ -127,7 +127,7 @@ def _shown(value: Any) -> str:
 
 
 def _known_keys(loc: Sequence[int | str]) -> list[str]:
-    """Return the keys of the table that contains a location."""
+    """Return all valid keys of the table to which the last key of a location belongs."""
     part: type[Part] = Description
     choice: list[type[Part]] = []
     for key in loc[:-1]:

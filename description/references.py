@@ -77,7 +77,7 @@ class References:
         yield from self.measured
 
     def _moving(self) -> Iterator[str]:
-        """Yield the quantities that have a time derivative, whose name ends in `_dot`."""
+        """Yield each quantity `x` that has a time derivative with the name `x_dot`."""
         yield from (f"{point}.{cosine}" for point in self.framed for cosine in _COSINES)
         yield from self.coordinates
 
@@ -90,7 +90,7 @@ class References:
         return name in self._forces
 
     def kind(self, name: str) -> str:
-        """Return whether a name is a force or an output of a controller, in words for messages."""
+        """Return a phrase for messages that says whether a name is a force or an output of a controller."""
         return "an output of a controller" if self.measured.get(name, "").endswith(".output") else "a force"
 
     def expression_problem(self, name: str, order: int = 0) -> str | None:

@@ -18,7 +18,7 @@ from .tables.chain import Description
 _OPEN = {
     "parameters": "parameter",
     "tables": "table",
-}  # tables whose keys the user chooses, and what messages call such a key
+}  # for each table with keys that the user chooses: the word for such a key in messages
 
 
 def unused(chain: Description) -> dict[str, tuple[str, ...]]:
@@ -103,7 +103,7 @@ def _expressions(chain: Description) -> Iterator[str | float]:
 
 
 def _words(value: Any) -> Iterator[str]:
-    """Yield the words in all strings of a value that a case sets."""
+    """Yield all words in all strings of a value; the value may be a nested table or list."""
     if isinstance(value, str):
         yield from re.findall(r"\w+", value)
     elif isinstance(value, dict):

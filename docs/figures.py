@@ -37,7 +37,10 @@ def draw_frame() -> None:
 
 
 def draw_beam() -> None:
-    """Draw a beam as four rigid elements, half as long at both ends, with springs and dampers in between."""
+    """Draw a beam as four rigid elements with spring-dampers between the elements.
+
+    The first and the last element are half as long as the others.
+    """
     figure, axes = _sheet(7.5, 2.6)
     length, count = 6.0, 4
     spacing = length / (count - 1)

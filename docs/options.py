@@ -15,7 +15,7 @@ _MODULES = re.compile(r"\b(?:[a-z]\w*\.)+")
 
 
 class OptionFields(griffe.Extension):
-    """Extension that documents the options of functions with the decorator `taking` as parameters.
+    """Documentation extension for functions with the decorator `taking`: options become parameters.
 
     In the source code, which mkdocstrings reads, such a function has a single parameter for all
     options. Callers pass each option as a separate argument. Parameters and docstring are therefore

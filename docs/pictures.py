@@ -28,7 +28,7 @@ Array = NDArray[np.float64]
 FOLDER = Path(__file__).with_name("pictures")
 COLOURS = ("#c0392b", "#1e8449", "#1f618d")  # colours of the x, y and z axes
 GREY, INK, BLUE = "#9aa2ad", "#1f2733", "#0072b2"
-ANGLE, LENGTH = np.deg2rad(30.0), 0.55  # drawn rotation, rad, and drawn translation, in axis lengths
+ANGLE, LENGTH = np.deg2rad(30.0), 0.55  # drawn motion of a joint: rotation, rad; translation in axis lengths
 STYLE = {"svg.hashsalt": "gpmelica", "font.family": "sans-serif", "font.size": 12, "text.color": INK}
 
 
@@ -214,7 +214,10 @@ def _arrow(axes: Axes3D, start: Array, way: Array, colour: str, width: float, he
 
 
 def _motion(axes: Axes3D, motion: Any, rotation: Array, origin: Array) -> None:
-    """Draw arrows in the positive direction of a motion, along or about the axis before the motion."""
+    """Draw arrows in the positive direction of a translation or a rotation.
+
+    The arguments `rotation` and `origin` describe the frame before the motion.
+    """
     axis = rotation @ motion.axis
     if motion.kind == "translation":
         _arrow(axes, origin, LENGTH * axis, "black", 2.6, head=0.3)

@@ -25,12 +25,15 @@ from gpmelica.preview.server import PreviewServer
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES, FOLDER = ROOT / "examples", Path(__file__).with_name("pictures")
 WIDTH, COLOURS = 1280, 256
-_DRAWING = 5.0  # Time in which a page is drawn by software, s.
+_DRAWING = 5.0  # Waiting time until the browser has drawn a page without a graphics card, s.
 
 
 @contextmanager
 def window(height: int) -> Iterator[Any]:
-    """Open a browser's window of a height in pixels, which draws without a graphics card."""
+    """Open a page in a browser window with the given height in pixels.
+
+    The browser renders in software, so that no graphics card is necessary.
+    """
     with sync_playwright() as playwright:
         options = ["--no-sandbox", "--enable-unsafe-swiftshader"]
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=options)

@@ -27,7 +27,7 @@ _OUTSIDE = (
 
 
 def on_startup(**event: object) -> None:
-    """Remove folders with a command `gpmelica` from the module search path.
+    """Remove all folders that contain a command `gpmelica` from the module search path.
 
     Otherwise, mkdocstrings would not find the package.
     """

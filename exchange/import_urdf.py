@@ -211,7 +211,7 @@ class _Import:
             Checked.model_validate(table)
         except ValidationError as error:
             cause = error.errors(include_url=False)[0].get("ctx", {}).get("error", "cannot be")
-            self.notes.append(f"unchanged: the inertia of link {link.name!r}: {cause}")
+            self.notes.append(f"unchanged: the inertia of link {link.name!r} is not physical: {cause}")
             table["physical"] = False
         return table
 
@@ -261,7 +261,7 @@ class _Import:
         """
         found = joint.limits
         if found.get("lower", -math.inf) >= found.get("upper", math.inf):
-            self.notes.append(f"omitted: the empty range of joint {joint.name!r}")
+            self.notes.append(f"omitted: the limits of joint {joint.name!r}, because lower is not less than upper")
             return {key: value for key, value in found.items() if key not in ("lower", "upper")}
         return found
 
@@ -298,7 +298,7 @@ class _Import:
         if names:
             self.notes.append(f"omitted, but noted in comments at the joints: {', '.join(names)}")
         if any(joint.limits for joint in self.robot.joints):
-            self.notes.append("chosen: limits of joints do not act; add a stiffness to make them end stops")
+            self.notes.append("chosen: joint limits have no effect; add a stiffness to turn limits into end stops")
         if self.massless:
             text = "have no inertia; the file has commented values to replace"
             self.notes.append(f"unchanged: the links {', '.join(self.massless)} {text}")

@@ -223,7 +223,7 @@ def _calculated(definition: Definition, count: Iterator[int]) -> Iterator[Variab
 
 
 def _names(name: str, shape: Shape) -> list[tuple[str, int]]:
-    """Return the names of all elements of a scalar or vector, each with the number `Variable.elements`."""
+    """Return for each element of a scalar or vector the name, and the value for `Variable.elements`."""
     if not shape:
         return [(name, 1)]
     return [(f"{name}[{i + 1}]", shape[0] if i == 0 else 0) for i in range(shape[0])]

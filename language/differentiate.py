@@ -14,10 +14,10 @@ ZERO, ONE = ir.constant(0.0), ir.constant(1.0)
 def expand(tree: Expr) -> Expr:
     """Return an expression in the form that `derivative` requires.
 
-    The result is simplified. For example, (1 − 1)·t becomes zero, because a later division by the time
-    derivative of this expression would fail. The name pi becomes a number. The function `quintic(t, t0,
-    t1, s0, s1)` is expressed by `quintic_0(tau)`. This function is a smooth step from 0 to 1 for tau
-    from 0 to 1.
+    The result is simplified. For example, (1 − 1)·t becomes zero. Without this simplification, t
+    would appear in an expression whose time derivative is zero, and a later division by this
+    derivative would fail. The name pi becomes a number. The function `quintic(t, t0, t1, s0, s1)` is
+    expressed by `quintic_0(tau)`. This function is a smooth step from 0 to 1 for tau from 0 to 1.
     """
     if tree.op == "symbol" and tree.data == "pi":
         return ir.constant(math.pi)

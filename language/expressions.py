@@ -57,8 +57,8 @@ class Dialect:
     Parameters
     ----------
     functions
-        Name of each function and its possible numbers of arguments. A `range` means any number of
-        arguments from the first number of the range on.
+        Admissible numbers of arguments for each function name. If the value is a `range`, only the start
+        of the range is used: as the minimum number of arguments, without a maximum.
     names
         Phrase that lists the admissible names in error messages.
     """
@@ -94,7 +94,7 @@ def parse(text: str | float, dialect: Dialect = DESCRIPTIONS) -> Expr:
     if len(text) > _LONGEST:
         raise ValueError(f"expected at most {_LONGEST} characters, got {len(text)}")
     if "#" in text:
-        raise ValueError("an expression has no comments ('#')")
+        raise ValueError("an expression cannot contain comments ('#')")
     line = " ".join(text.split()).replace("^", "**")
     try:
         tree = _tree(ast.parse(line, mode="eval").body, dialect)
@@ -168,7 +168,10 @@ def running_names(tree: Expr) -> Iterator[str]:
 
 
 def started_names(tree: Expr) -> Iterator[str]:
-    """Yield the names whose initial value an expression uses: the arguments of `start`."""
+    """Yield the names of quantities whose initial values an expression uses.
+
+    These names are in the arguments of the function `start`.
+    """
     if tree.function == "start":
         yield from names(tree)
         return

@@ -14,18 +14,18 @@ from .pace import Pace
 
 Array = NDArray[np.float64]
 
-# A feature is short if it needs smaller steps than this fraction of the searched time.
+# A feature is short if it needs steps below this fraction of the time span that is searched.
 _SHORT = 0.02
-_LOOKS = 257  # Number of samples of a short feature.
+_LOOKS = 257  # Number of equidistant samples in a short feature of a function of time.
 _HALF = 0.5  # A time belongs to a pulse if the change exceeds this fraction of the pulse's height.
 
 
 def held_values(initial: Sequence[float | None]) -> Iterator[list[float]]:
     """Yield assumed values for the parts of an expression that do not depend on time.
 
-    A short pulse can be invisible at the initial values: `exp(-((t - 3)/0.01)^2 - x^2)` is tiny far
-    from x = 0. A pulse can also be invisible at zero, as in `min(x, exp(-((t - 3)/0.01)^2))`. Several
-    choices of values are therefore tried.
+    Several choices of values are tried, because each single choice can hide a short pulse. The pulse
+    `exp(-((t - 3)/0.01)^2 - x^2)` is tiny if the initial value of x is far from 0. The pulse in `min(x,
+    exp(-((t - 3)/0.01)^2))` is invisible if x = 0.
 
     Parameters
     ----------
@@ -39,15 +39,15 @@ def held_values(initial: Sequence[float | None]) -> Iterator[list[float]]:
 
 
 def wanders(found: Sequence[tuple[Pace, Callable[[Array], Array]]], horizon: float) -> bool:
-    """Whether the time of a short pulse depends on the values assumed for time-independent parts.
+    """Whether the time of a short pulse depends on the values that are assumed for state variables.
 
-    These parts of the expression change during a run, so the time of the pulse is then unknown. No
+    State variables change during a run, so the time of the pulse is then unknown in advance. No
     limit of the step length over time can therefore guarantee that a run resolves the pulse.
 
     Parameters
     ----------
     found : sequence of pairs
-        Step lengths and function of time for each choice of these values.
+        Step lengths and function of time for each choice of assumed values.
     horizon : float
         End of the searched time, s.
     """
@@ -75,10 +75,11 @@ def _pulses(pace: Pace, function: Callable[[Array], Array], horizon: float) -> I
 
 
 def _is_missed(times: Array, other: Pace) -> bool:
-    """Whether the step lengths for another choice of assumed values miss a pulse.
+    """Whether the step lengths `other` miss a pulse.
 
-    The array `times`, shape (N,), s, contains times within the pulse. The pulse is missed if the step
-    lengths exceed the duration of the pulse at most of these times.
+    The pulse and the step lengths were found with different assumed values of the state variables. The
+    array `times`, shape (N,), s, contains times within the pulse. The pulse is missed if the admissible
+    step is longer than the pulse at more than half of these times.
     """
     index = np.maximum(np.searchsorted(other.begins, times, side="right") - 1, 0)
     return bool(np.mean(other.bounds[index] > times[-1] - times[0]) > _HALF)

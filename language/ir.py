@@ -155,7 +155,10 @@ def lift(value: Operand) -> Expr:
 
 
 def array(items: Sequence[Operand]) -> Expr:
-    """Return a vector of scalars or a matrix of rows; sequences may be nested."""
+    """Return a vector of scalar items, or a matrix whose rows are the items.
+
+    The items can be nested sequences.
+    """
     nodes = tuple(lift(item) for item in items)
     if all(node.op == "constant" for node in nodes):
         return constant([node.data for node in nodes])
@@ -330,15 +333,16 @@ def cross(a: Expr, b: Expr) -> Expr:
 
 
 def call(name: str, *arguments: Expr) -> Expr:
-    """Return the call of a scalar function by its name in Modelica."""
+    """Return a call of the scalar function with the given Modelica name."""
     return Expr("call", (), arguments, name)
 
 
 def function(name: str, value: Expr, *arguments: Expr) -> Expr:
-    """Return an expression that code generators can write as a call of a named function of arrays.
+    """Return an expression that represents a call of a named function with array arguments.
 
-    A generator without support for functions writes the expression of the value instead. A constant
-    value is returned as a constant.
+    The argument `value` is an expression of the function's value. A generator without support for
+    functions writes this expression instead of the call. A constant value is returned as a
+    constant.
     """
     if value.op == "constant":
         return value

@@ -19,21 +19,21 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# The searched time has this many samples, so that several samples lie in a pulse of 1/100,000 of this time.
+# Number of samples of the searched time span; a pulse of 1/100,000 of the span contains several samples.
 CELLS = 2**19
 _FEW = 65  # Number of samples of a polynomial between two breakpoints.
 _NODES = 5  # Number of nodes of the interpolating polynomial of degree 4.
-# The error of the polynomial may be this fraction of the function's deviation from a straight line.
+# Largest error of the polynomial, relative to the function's deviation from a straight line.
 _RESOLVED = 0.01
 _QUIET = 1e-7  # A function is straight if it deviates from a line by less than this fraction of its range.
 _AWAKE = 4  # Number of intervals of similar length after which a step-size control has adapted to this length.
-_SCATTER = 0.8  # Sample times are shifted irregularly, by up to half of this times their mean distance.
+_SCATTER = 0.8  # Largest shift of a sample time from regular spacing, relative to half the mean distance.
 # Fractional part of the golden ratio. The fractional parts of its multiples are evenly spread and distinct.
 _GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0
-# Largest admissible fraction of the searched time in which samples do not resolve the function.
+# Largest fraction of the searched time in which samples may be too sparse to resolve the function.
 _UNRESOLVED = 0.01
 _SAME = 1e-9  # Largest relative difference of times that are treated as equal.
-# Intervals of similar length are counted over this many interval lengths before an interval.
+# `_AWAKE` counts the intervals within this time before an interval, relative to the step limit of the interval.
 _MEMORY = 16.0
 
 
@@ -49,7 +49,8 @@ class Pace:
     bounds : ndarray, shape (K,)
         Longest admissible step in each interval, s; infinite if there is no limit.
     known : ndarray, shape (L,)
-        Times, s, at which solvers end a step in any case, or at which no feature can be missed.
+        Times, s, at which solvers end a step in any case, or at which no feature begins that a solver
+        can miss. Intervals that begin at these times are not marked in `marks`.
     is_resolved : bool
         False if a function changes faster than the search samples it, so that a feature can be missed.
     """
@@ -66,9 +67,9 @@ class Pace:
 
     @cached_property
     def following(self) -> Array:
-        """Latest admissible end, s, of a step that begins in each interval, shape (K,).
+        """Latest admissible end time, s, of steps that begin in an interval; one per interval, shape (K,).
 
-        This time follows from the step limits of all later intervals.
+        The limit of an interval follows from the step limits of all later intervals.
         """
         latest = np.minimum.accumulate((self.begins + self.bounds)[::-1])[::-1]
         return np.append(latest[1:], np.inf)
@@ -94,7 +95,10 @@ class Pace:
         return min(t + float(self.bounds[k]), float(self.following[k]))
 
     def pieces(self, begin: float, end: float) -> Iterator[tuple[float, float]]:
-        """Yield start and end of each interval between two times, s."""
+        """Yield start and end, s, of each interval between the times `begin` and `end`.
+
+        The first interval starts at `begin`, and the last interval ends at `end`.
+        """
         inside = self.begins[(self.begins > begin) & (self.begins < end)].tolist()
         return pairwise([begin, *inside, end])
 
@@ -142,11 +146,12 @@ def searched(
         Function with two arguments. The first contains times, shape (N,), s. The second is the
         beginning of the smooth piece that contains these times, s.
     span : tuple of float
-        Begin and end of the searched time, s.
+        Begin and end of the time span in which features are searched for, s.
     breaks : sequence of float
         Times, s, at which solvers end a step in any case. Between these times the function is smooth.
     smooth : bool
-        Whether the function is a polynomial between breaks and points, so that it has no pulses.
+        Whether the function is a polynomial between breaks and points. A polynomial has no short
+        pulses.
     points : sequence of float
         Additional sample times, s.
     """
@@ -181,7 +186,7 @@ def _scattered(begin: float, end: float, count: int) -> Array:
 
 
 def sampled(time: Array, values: Array) -> Pace:
-    """Return the longest steps that resolve a function given by samples.
+    """Return the longest steps with which an integrator resolves a function that is given by samples.
 
     Arguments and values have shape (N,) each. The samples must be sufficiently dense.
     """
@@ -208,9 +213,10 @@ class _Interval:
 
 
 def _cut(time: Array, values: Array, allowed: float) -> Iterator[_Interval]:
-    """Yield intervals of a smooth piece in which one integration step resolves the function.
+    """Yield intervals of a smooth piece, each of which an integrator can cross in one step.
 
-    In each interval, the function is linear or close to a polynomial of degree 4.
+    In each interval, the function is linear or close to a polynomial of degree 4. An interval with
+    too few samples for this decision is marked as not resolved.
     """
     waiting = [(0, len(time) - 1)]
     while waiting:

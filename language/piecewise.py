@@ -37,7 +37,7 @@ class Piecewise:
     kinks: bool
 
     def piece(self, x: float) -> Array:
-        """Return the piece that contains x, shape (PIECE,)."""
+        """Return the row of `pieces` for the interval that contains x, shape (PIECE,)."""
         after = int(np.searchsorted(self.pieces[1:, 0], x, side="right"))
         return np.asarray(self.pieces[after])
 
@@ -50,10 +50,10 @@ class Piecewise:
 
     @property
     def pace(self) -> Pace:
-        """Longest steps of the argument that resolve the function.
+        """Largest steps of the argument with which a solver does not miss a change of the function.
 
-        If the function has kinks, the steps are not limited. Solvers then end a step wherever two pieces
-        meet, and each piece is monotone.
+        If the function has kinks, the steps are not limited, because solvers end a step at each boundary
+        between two pieces. Each of these pieces is monotone, so no step can miss a pulse.
         """
         if self.kinks:
             return STEADY
@@ -148,8 +148,8 @@ _DERIVATIVES: tuple[Callable[..., Expr], ...] = (
 
 
 def symbol(name: str) -> Expr:
-    """Return the symbol of a variable that contains one piece, shape (PIECE,).
+    """Return the symbol of a variable that contains one piece of a piecewise cubic, shape (PIECE,).
 
-    The elements are the left end and the four coefficients.
+    The elements are the left end of the piece and the four coefficients of the cubic polynomial.
     """
     return ir.symbol(name, (PIECE,))

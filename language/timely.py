@@ -18,7 +18,7 @@ from .pace import STEADY, Pace, merged, searched
 
 Array = NDArray[np.float64]
 _POLYNOMIAL = ("+", "-", "*", "neg", "quintic_0")
-_POWERS = (2.0, 3.0, 4.0)  # A power with one of these exponents varies so little that few samples suffice.
+_POWERS = (2.0, 3.0, 4.0)  # Exponents for which a power is a polynomial that few samples resolve.
 # Smallest distance of samples from the ends of a smooth piece, relative to the length of the piece.
 _INSIDE = 1e-9
 
@@ -54,7 +54,7 @@ def timed_pace(
     initial : mapping of str to float
         Known values of other names at t = 0.
     horizon : float
-        End of the searched time, s.
+        End of the time span in which short features are searched for, s.
     """
     parts = [part for tree in trees for part in _timely(tree, parameters)]
     mixed = [part for tree in trees for part in _mixed(tree, parameters)]
@@ -103,7 +103,7 @@ def _running(parameters: Mapping[str, float], *trees: Expr) -> set[str]:
 
 
 def _mixed(tree: Expr, parameters: Mapping[str, float]) -> Iterator[Expr]:
-    """Yield the operations on both time and state variables that can cause short pulses.
+    """Yield the operations that combine time with state variables and can cause short pulses.
 
     Sums and products are omitted, because they have a short pulse only if one of their operands has
     one.
@@ -136,7 +136,7 @@ def _is_decisive(tree: Expr, parameters: Mapping[str, float]) -> bool:
 
 
 def _held(tree: Expr, parameters: Mapping[str, float], initial: Mapping[str, float]) -> list[Expr]:
-    """Return an expression for several choices of numbers that replace its time-independent parts."""
+    """Return copies of an expression with different numbers in place of its time-independent parts."""
     known = {"pi": math.pi, **parameters, **initial}
     values = [_initial(part, known) for part in _timeless(tree, parameters)]
     with np.errstate(all="ignore"):  # Where an expression is undefined, it does not limit the steps.
@@ -144,7 +144,7 @@ def _held(tree: Expr, parameters: Mapping[str, float], initial: Mapping[str, flo
 
 
 def _timeless(tree: Expr, parameters: Mapping[str, float]) -> Iterator[Expr]:
-    """Yield the largest parts of an expression that change during a run but do not depend on time."""
+    """Yield the largest subexpressions that contain variables of a run, but not the time `t`."""
     used = _running(parameters, tree)
     if used and "t" not in used:
         yield tree
@@ -237,7 +237,7 @@ def _values(tree: Expr, known: Mapping[str, Array | float]) -> Array | float:
     if tree.op == "symbol":
         return known[tree.data]
     if tree.function == "start":
-        return 0.0  # The value of `start` is unknown here; any constant will do, as it shortens no pulse.
+        return 0.0  # any constant may replace `start`, because constants do not change the duration of pulses
     operands = [_values(child, known) for child in tree.args]
     if tree.op == "if":
         left, right, then, otherwise = operands

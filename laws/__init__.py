@@ -1,8 +1,9 @@
-"""Laws of force elements, each written once as expressions of the names in descriptions.
+"""Laws of force elements as expressions.
 
-Each table in `description.elements` has a module of the same name. The function `act` of this
-module defines the forces and outputs of an element. The reference solver and the generator evaluate
-these expressions in the same way as expressions in `[[forces]]`. The oracle has its own
+Each law is written once. The expressions use the same names as expressions in a description. For
+each table in `description.elements`, this package has a module of the same name. The function `act`
+of the module defines the forces and outputs of an element. The reference solver and the generator
+evaluate the laws in the same way as expressions in `[[forces]]`. The oracle has its own
 implementation of the laws.
 """
 

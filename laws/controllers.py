@@ -2,10 +2,10 @@
 
 The PID controller with the error e = r − y has the output u = K (b r − y) + I + D, limited to an
 interval. The derivative part D = −K Td ẏ_f acts on the filtered measured quantity y_f, which obeys
-ẏ_f = (y − y_f) N/Td. The integral part obeys İ = K e/Ti + (u − v)/Tt, where v is the output
-before the limits (back-calculation; Åström and Murray, Feedback Systems, 2021, chapter 11). In a
-sampled controller, the integral part is that of the forward Euler method, and the filter that of the
-backward Euler method.
+ẏ_f = (y − y_f) N/Td. The integral part obeys İ = K e/Ti + (u − v)/Tt, where v is the output before
+the limits (back-calculation; Åström and Murray, Feedback Systems, 2021, chapter 11). A sampled
+controller integrates the integral part by the forward Euler method, and the filter by the backward
+Euler method.
 """
 
 from __future__ import annotations
@@ -83,9 +83,10 @@ def _follow(law: Law, rate: Callable[[Expr], Expr]) -> None:
 
 
 def _lag(law: Law, time: Expr) -> Expr:
-    """Return the time by which a distance is divided: the time constant, plus the sample time.
+    """Return the time by which a distance from the target is divided to obtain a rate.
 
-    With the sample time, the step of a sampled filter is one of the backward Euler method.
+    The result is the time constant. For a sampled filter, the sample time is added. Because of this
+    addition, each update of the sampled filter is a step of the backward Euler method.
     """
     return time + law.number("sample") if law.has("sample") else time
 

@@ -67,7 +67,7 @@ class Law:
     expression : callable
         Parser of the description's expressions.
     driven : mapping
-        Output of a controller by the name of the input that it drives.
+        Names of the driven inputs as keys, and controller outputs as values.
 
     Attributes
     ----------
@@ -80,10 +80,11 @@ class Law:
     energy : Expr or None
         Stored energy, J. The forces must include the negative gradient of this energy.
     states : dict
-        State of each key of the element's `details` that the law integrates.
+        State variables that the law integrates over time. The dictionary keys are names of quantities
+        in the element's `details`.
     sampled : dict
-        Expression of each command that a sampled element samples. In the law, the own name of the key stands
-        for the expression.
+        Expressions of the commands that a sampled element samples, by key of the command. The law
+        refers to the sampled value by the name from `own_name`.
 
     If the element is sampled, its quantities are computed at the sample times, and held in between.
     """
@@ -112,8 +113,9 @@ class Law:
         return ir.symbol(own_name(self._element, key))
 
     def command(self, key: str) -> Expr:
-        """Return an input of the element, or what the description gives instead: an expression, or the
-        output of a controller that drives the input.
+        """Return the symbol or expression of one of the element's inputs.
+
+        The source of an input is the FMU, an expression of the description, or the output of a controller.
         """
         given, own = getattr(self._element, key), ir.symbol(own_name(self._element, key))
         if given is None:
@@ -183,9 +185,9 @@ class Law:
 
 
 def own_name(element: Element, key: str) -> str:
-    """Return the symbol that represents a number or input of an element in the element's law.
+    """Return the name that the law of an element uses for one of the element's numbers or inputs.
 
-    The symbol's name contains a colon, so that it differs from all names in a description.
+    The name contains a colon, so that it differs from all names in a description.
     """
     return f"{element.name}:{key}"
 

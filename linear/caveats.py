@@ -17,8 +17,8 @@ from ..runs.fmpy_runs.states import further_states
 from .point import OperatingPoint
 from .state_space import StateSpace
 
-_STILL = 1e-6  # rates up to this fraction of their typical magnitude count as zero
-_MOVED = 1e-6  # a rate's typical magnitude is at least the effect of displacements of this size, rad or m
+_STILL = 1e-6  # largest rate that counts as zero, relative to the typical magnitude of the rate
+_MOVED = 1e-6  # the magnitude of a rate is at least the effect of this change, rad or m, in all state variables
 _SHOWN = 3  # maximum number of signals listed in a note
 _TINY = 1e-300  # positive lower bound that avoids division by zero
 
@@ -34,8 +34,8 @@ def refuse_other_rank(model: System, point: OperatingPoint) -> None:
     if found.rank != model.solvability.rank:
         raise SolveError(
             f"no linear model at t = {point.t:.9g} s: the constraint equations have rank {found.rank} there"
-            f" and {model.solvability.rank} initially; their smallest nonzero singular value is"
-            f" {found.smallest:.2g}, the largest one that counts as zero {found.largest:.2g}. The"
+            f" and {model.solvability.rank} initially; their smallest singular value above the tolerance is"
+            f" {found.smallest:.2g}, and the largest one below the tolerance is {found.largest:.2g}. The"
             " configuration is singular: choose another state"
         )
 
@@ -131,10 +131,11 @@ def _per_second(unit: str, order: int) -> str:
 
 
 def _natural(space: StateSpace, model: System, point: OperatingPoint) -> Array:
-    """Return the magnitude with which each state's rate is compared, shape (k,).
+    """Return a reference magnitude for the time derivative of each state, shape (k,).
 
-    For coordinates and velocities, the magnitude is the change per second that would result if no
-    forces cancelled each other (see `analysis.natural_accelerations`).
+    Time derivatives below a millionth of these magnitudes count as zero. For coordinates and
+    velocities, the magnitude is the change per second that would result if no forces cancelled each
+    other (see `analysis.natural_accelerations`).
     """
     coordinates = model.mechanism.coordinates
     bristles = [k for k, c in enumerate(coordinates) if c.friction is not None]
@@ -146,7 +147,7 @@ def _natural(space: StateSpace, model: System, point: OperatingPoint) -> Array:
     internal = np.ones(len(further) - len(bristles))  # scale of the states of filters and controllers
     known = dict(zip([*names, *further], [*sizes, *sizes, *sizes[bristles], *internal], strict=True))
     found = np.array([known[name] for name in space.states])
-    # Without the lower bound, rounding errors would count as accelerations of coordinates without forces.
+    # The lower bound keeps rounding errors from counting as accelerations if no force acts on a coordinate.
     return np.asarray(np.maximum(found, _MOVED * np.abs(space.A).sum(axis=1)))
 
 

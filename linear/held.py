@@ -19,8 +19,8 @@ _SAME = 1e-9  # difference from the initial position that counts as zero, rad or
 def motions_held(model: System) -> System:
     """Return the mechanism with each prescribed joint motion replaced by its value at t = 0.
 
-    Motions that follow an FMU input are not replaced, because their filters are at rest in a steady
-    state.
+    Motions that follow an FMU input are not replaced. In a steady state, the filters of these inputs
+    are at rest, so that the motions are constant.
     """
     held = _values(model)
     if not held:
@@ -59,7 +59,10 @@ def trim_notes(model: System, space: StateSpace) -> StateSpace:
 
 
 def moving_tasks(chain: Description) -> Sequence[str]:
-    """Return the names of the programmed constraints that depend on time and cannot be held."""
+    """Return the names of the programmed constraints that depend on time.
+
+    Such constraints may exclude a steady state, because they are not replaced by constant values.
+    """
     tasks = chain.programmed
     return [
         task.name for task in tasks if task.expression is None or "t" in chain.expression(task.expression).symbols
@@ -67,7 +70,7 @@ def moving_tasks(chain: Description) -> Sequence[str]:
 
 
 def _values(model: System) -> dict[str, str]:
-    """Return the values at t = 0 of all motions given by expressions, as texts by the name of the motion."""
+    """Return a mapping from each motion that an expression defines to its value at t = 0, as text."""
     numbers, state = model.problem.model, model.problem.initial_state
     return {
         motion.name: repr(

@@ -200,7 +200,7 @@ def _residuals(model: System, point: OperatingPoint) -> tuple[Residual, Residual
 
 
 def _all(program: EquationSystem, names: tuple[str, ...]) -> Tangent:
-    """Return the tangent space of the equations without constraints: all states are independent."""
+    """Return the tangent space of a mechanism without constraints: all states are independent."""
     chosen = [names.index(state.name) for state in program.states]
     basis = np.zeros((len(names), len(chosen)))
     basis[chosen] = np.eye(len(chosen))

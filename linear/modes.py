@@ -14,9 +14,9 @@ from scipy.linalg import eig
 from ..core.trajectory import Array
 
 Complex = NDArray[np.complex128]
-_ROUNDING = 1e-14  # assumed rounding error of the elements of A, relative to the norm of A (at least 1/s)
+_ROUNDING = 1e-14  # assumed rounding error of the elements of A, relative to max(norm of A, 1 per second)
 _RIGID = 1e-6  # largest |λ| of a rigid-body mode, relative to the largest |λ| of all modes
-_ON_THE_WAY = 0.618  # the test for rounding errors reduces the real or imaginary part by this fraction
+_ON_THE_WAY = 0.618  # fraction of Re λ or Im λ that is subtracted to test whether Re λ or Im λ is a rounding error
 _TINY = 1e-300  # positive lower bound that keeps the condition number of defective eigenvalues finite
 
 
@@ -33,8 +33,8 @@ class Mode:
         Complex amplitude of each coordinate, rad or m, scaled so that the largest amplitude is 1. The
         motion of the mode is Re(shape·exp(λ t)).
     rigid_body
-        Whether no force resists the motion: |λ| is below 1e-6 of the largest |λ|, or zero up to
-        rounding errors.
+        Whether the mode is a motion that no force resists. The criterion is |λ| of at most 1e-6 of the
+        largest |λ|.
 
     Examples
     --------
@@ -144,10 +144,9 @@ def _without_rounding(A: Array, values: Complex, uncertainty: Array) -> Complex:
     """Return the eigenvalues, with each real or imaginary part that is a rounding error set to zero.
 
     A part is tested if it is smaller than the uncertainty of its eigenvalue. This criterion alone is
-    not sufficient: coincident eigenvalues have an infinite uncertainty, so that their parts would always
-    be set to zero.
-    The test replaces the part by a smaller value. The part is a rounding error if the changed number is
-    also an eigenvalue, up to rounding errors.
+    not sufficient: coincident eigenvalues have an infinite uncertainty, so that their parts would
+    always be set to zero. The test subtracts most of the part from the eigenvalue. The part is a
+    rounding error if the result is also an eigenvalue, up to rounding errors.
     """
     found = values.copy()
     for parts, unit in ((values.real, 1.0), (values.imag, 1j)):

@@ -75,9 +75,10 @@ def checked(model: System, options: StateOptions) -> State | float:
 
 
 def operating_point(plant: Plant, at: State | float, inputs: InputTable | None) -> OperatingPoint:
-    """Return the operating point at a state, or at a time, s, of a run of the FMU.
+    """Return the operating point for a given state, or for a given time, s.
 
-    Inputs without a given value have their initial values.
+    For a time, a run of the FMU up to this time yields the state. Inputs without a given value have
+    their initial values.
     """
     model = plant.model
     t = at.t if isinstance(at, State) else at

@@ -131,9 +131,9 @@ class StateSpace:
         return np.asarray(np.moveaxis(response, 0, -1))
 
     def _sizes(self, states: NDArray[np.complexfloating[Any, Any]]) -> Array:
-        """Return the magnitude to which rounding errors of each state's response are related, shape (N, k, m).
+        """Return the reference magnitude for rounding errors of each state's response, shape (N, k, m).
 
-        This magnitude is the largest response among all states with the same unit.
+        The reference magnitude is the largest response among all states with the same unit.
         """
         sizes: Array = np.abs(states)
         units = np.array([self.units[state] for state in self.states])

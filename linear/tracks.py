@@ -134,8 +134,8 @@ class ModeTracks:
         Returns
         -------
         dict
-            Values that the module `json` accepts. Complex numbers are pairs [real, imaginary]; entries of a
-            mode that does not exist at a value are None.
+            Values that the module `json` accepts. Complex numbers are pairs [real, imaginary]. If a mode
+            does not exist for a value of the varied quantity, its entries for this value are None.
         """
         return {
             "along": self.along,
@@ -214,11 +214,12 @@ def tracks(
     """Track modes from value to value by their shapes and eigenvalues.
 
     The modal assurance of two shapes a and b is |aᴴMb|²/(aᴴMa bᴴMb) with the mass matrix M (Allemang
-    and Brown 1982, there without M). It is 1 for equal shapes, and 0 for two undamped modes at one
-    value. The shapes of coincident eigenvalues are arbitrary mixtures. Shapes after a coincidence are
-    therefore compared with shapes before it. The modal assurance of the vectors (shape, λ·shape) is
-    also used. It distinguishes modes with equal shapes but different eigenvalues, such as the two modes
-    of an overdamped motion.
+    and Brown 1982, there without M). The modal assurance is 1 for equal shapes. It is 0 for two
+    different undamped modes at the same value of the varied quantity. The shapes of coincident
+    eigenvalues are arbitrary mixtures. Shapes after a coincidence are therefore compared with shapes
+    before the coincidence. The modal assurance of the vectors (shape, λ·shape) is also used. This modal
+    assurance distinguishes modes with equal shapes but different eigenvalues, such as the two modes of
+    an overdamped motion.
 
     Parameters
     ----------
@@ -250,8 +251,9 @@ def tracks(
 class _Line:
     """Track of one mode along the varied quantity.
 
-    The mapping `at` contains, by index of the value, the mode and its modal assurance. The modes at the
-    next value are compared with `shape` and `eigenvalue`.
+    The keys of `at` are indices of the values of the varied quantity. Each entry contains the mode at
+    this value, and its modal assurance. The modes at the next value are compared with `shape` and
+    `eigenvalue`.
     """
 
     shape: Complex

@@ -48,7 +48,7 @@ def trimmed(plant: Plant, near: State) -> OperatingPoint:
     model = plant.model
     free = _free(model, near)
     inputs = [entry.name for entry in model.native_program.inputs]
-    # Input filters are at rest if the inputs have their initial values, so the search begins there.
+    # The search begins at the initial values of the inputs, because the input filters are then at rest.
     u = np.array([entry.start for entry in model.native_program.inputs], dtype=float)
     q, limits = near.q.copy(), _limits(model, near)
     with Instance(plant.fmu, plant.parameters) as instance:

@@ -30,13 +30,16 @@ class Algebra(Protocol[S, V, M]):
     """Arithmetic that creates scalars, vectors and matrices of a mechanism from its description."""
 
     def of(self, origin: Origin) -> Algebra[S, V, M]:
-        """Return the same arithmetic for another part of the description.
+        """Return the arithmetic for another part of the description.
 
-        This part becomes the origin of new quantities.
+        Arithmetic with symbols is copied, and the copy records this part as the origin of new quantities.
         """
 
     def parameter(self, name: str, value: float, unit: str | None, description: str, bounds: Bounds) -> S:
-        """Return a parameter of the description, which later numbers can use in expressions."""
+        """Define a parameter of the description and return its symbol or value.
+
+        Numbers that are defined after the parameter may be expressions of the parameter.
+        """
 
     def value(self, number: AnyNumber) -> S:
         """Return a number of the description, or the expression of parameters that replaces the number."""
@@ -66,7 +69,7 @@ class Algebra(Protocol[S, V, M]):
     def require(self, value: S, message: str, bounds: Bounds = NON_NEGATIVE) -> None:
         """Require that a value which depends on parameters is within bounds.
 
-        The message says which quantity the value is.
+        The argument `message` is the error message, which names the quantity.
         """
 
     def elements(self, vector: V) -> Sequence[S]: ...
@@ -86,7 +89,7 @@ class Numbers:
     """Arithmetic of plain numbers."""
 
     def of(self, origin: Origin) -> Numbers:
-        """Return this arithmetic itself, because plain numbers have no origin in the description."""
+        """Return the object itself, because plain numbers do not record an origin in the description."""
         del origin
         return self
 
@@ -94,7 +97,7 @@ class Numbers:
         return self.scalar(name, value, unit, description, bounds)
 
     def value(self, number: AnyNumber) -> float:
-        """Return a number, or the value of an expression of parameters."""
+        """Return a plain number unchanged, or evaluate an expression of parameters."""
         return value_of(number)
 
     def cos(self, angle: float) -> float:

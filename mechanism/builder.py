@@ -375,7 +375,8 @@ class _Builder(Generic[S, V, M]):
     def _placed(self, link: str, vector: V, number: float, text: str) -> Place[V]:
         """Return a point of a link as a point that is fixed to one of the link's rigid finite elements.
 
-        The x coordinate `number`, m, in the link's frame selects the element.
+        The point belongs to the element at the x coordinate `number` (m, in the link's frame). A link that
+        is not a beam has only one body.
         """
         body = self.first_body[link]
         if link not in self.beams:

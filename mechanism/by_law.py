@@ -1,4 +1,4 @@
-"""Force elements with laws that consist of expressions, and their numbers from the description."""
+"""Force elements whose laws consist of expressions, with parameter values from the description."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ class ElementInput:
 
 @dataclass(frozen=True)
 class SampledCommand(ElementInput):
-    """Expression of the description that a sampled element samples, in place of an input."""
+    """Expression of the description whose value a sampled element reads instead of an FMU input."""
 
     expression: Expr
 
 
 @dataclass(frozen=True)
 class LawElement(Generic[S]):
-    """Force element of a table in `description.elements`.
+    """Force element or controller that is defined by a table of `description.elements`.
 
     Parameters
     ----------
@@ -66,7 +66,8 @@ class LawElement(Generic[S]):
     given : tuple
         Expressions of the description in place of inputs.
     sampled : tuple
-        Those of a sampled element, with their names in the law.
+        Expressions of the description that a sampled element evaluates at its sample times, with
+        their names in the law.
     signals : mapping
         Published signal of each quantity and of each state.
     observed : mapping
@@ -122,13 +123,13 @@ def law_element(
     given : Element
         Contents of the table.
     algebra : Algebra
-        Arithmetic that creates numbers.
+        Object that creates a symbol or a plain number for each value of the table.
     coordinate : callable
         Function of a joint's name, see `Coordinate`.
     expression : callable
         Parser of the description's expressions.
     driven : mapping
-        Output of a controller by the name of the input that it drives.
+        Names of the driven inputs as keys, and controller outputs as values.
     """
     units = dict(given.units)
     if hasattr(given, "joint"):
@@ -173,10 +174,10 @@ def law_element(
 
 
 def with_initial_values(elements: Sequence[LawElement[S]]) -> tuple[LawElement[S], ...]:
-    """Return elements whose laws refer to initial values of positions and velocities only.
+    """Return the elements with changed laws, so that `start(…)` contains only positions and velocities.
 
-    Within `start(…)`, a quantity of an element is replaced by its expression, and a state by its
-    initial value.
+    Within `start(…)`, each quantity of an element is replaced by the expression of the quantity. Each
+    state is replaced by the initial value of the state.
     """
     known = {f"{e.name}.{quantity}": value for e in elements for quantity, value in e.observed.items()}
     known |= {f"{e.name}.{key}": state.start for e in elements for key, state in e.states.items()}
@@ -198,7 +199,10 @@ def _settled(tree: Expr, known: Mapping[str, Expr]) -> Expr:
 
 
 def _initial(tree: Expr, known: Mapping[str, Expr]) -> Expr:
-    """Return the value at the initial time, in which `start(x)` is x."""
+    """Return an expression at the initial time.
+
+    Expressions replace known names, and the argument x replaces a call `start(x)`.
+    """
     if tree.op == "symbol" and tree.data in known:
         return _initial(known[tree.data], known)
     if tree.function == "start":

@@ -37,12 +37,13 @@ def line(
     given : Line
         Entry of the description.
     algebra : Algebra
-        Arithmetic that creates numbers.
+        Object that creates numbers, symbols or arrays.
     place : callable
         Function that returns the `Place` of a point on a link.
     parsed : callable
-        Function that returns the parsed expression for an input. Without an expression, the result is the
-        output of the controller that drives the input, or None for an input of the FMU.
+        Function that returns a force or command as a parsed expression. If the description contains no
+        expression, the result is the output of the driving controller. Without a controller, the value
+        is an FMU input, and the result is None.
     """
     name = given.name
     a, b = (
@@ -169,7 +170,7 @@ def _pressed(
     """Return stiffness, damping and optional Hunt–Crossley parameters of a unilateral element.
 
     With the Hunt–Crossley law, the damping is zero, and the unit of the stiffness depends on the
-    exponent. This unit is therefore part of the description text.
+    exponent. The text that describes the stiffness parameter therefore contains the unit.
     """
     (effort, length), law = units, given.law
     assert given.stiffness is not None

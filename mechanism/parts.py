@@ -341,7 +341,7 @@ class AppliedForce(Generic[V]):
 
     @property
     def symbols(self) -> tuple[str, ...]:
-        """Names of the force components, and of the FMU inputs without an expression."""
+        """Names of the force components; a component without an expression is an FMU input of this name."""
         if self.coordinate is not None:
             return (self.name,)
         return tuple(f"{self.name}_{axis}" for axis in "xyz")
@@ -531,7 +531,7 @@ class Mechanism(Generic[S, V, M]):
 
     @property
     def constants(self) -> dict[str, S]:
-        """Constants that expressions can refer to: parameters, and numbers of elements with a law."""
+        """Constants in expressions: parameters, and numerical values of the elements that have laws."""
         numbers = dict(self.parameters)
         for element in self.elements:
             numbers |= element.numbers

@@ -1,4 +1,4 @@
-"""Type aliases of the mechanism's records for the generator, with symbols in place of numbers."""
+"""Type aliases for the generator: records of a mechanism with symbols in place of numbers."""
 
 from __future__ import annotations
 

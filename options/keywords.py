@@ -56,7 +56,7 @@ def taking(
 
 
 def _documented(function: Callable[..., Any], record: type, names: Sequence[str]) -> str:
-    """Return a function's docstring, in which the section `Parameters` describes fields of a record."""
+    """Return a function's docstring with a section `Parameters` that describes the fields of a record."""
     sections = _sections(function)
     known = {name: text for item in (function, *record.__mro__) for name, text in _entries(item).items()}
     sections.pop("Parameters", None)

@@ -49,7 +49,7 @@ class Option:
 
 @dataclass(frozen=True)
 class Entry:
-    """Command-line option of a record's field: name, type, default value and form."""
+    """Field of an options record that is available as an option on the command line."""
 
     name: str
     type: Any

@@ -46,7 +46,7 @@ def write_given(
     claims : Claims
         Initial state and choices of the generator.
     inputs : dict
-        List of times, s, and list of values for each input, by name.
+        For each input, by name: a list of times, s, and a list of values.
     tolerance : float or None
         Relative tolerance of the simulation; None for a tenth of the description's tolerance.
     """

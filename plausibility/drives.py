@@ -16,7 +16,7 @@ from .geometry import extent
 from .places import by_law, member
 from .remark import Remark
 
-_ROUNDING = 1e-12  # smaller motions are rounding errors, rad or m, or relative for positions above 1
+_ROUNDING = 1e-12  # a motion with an RMS up to this value times max(1, largest |position|) is a rounding error
 # Smaller changes of forces (relative to weight) and moments (relative to weight · extent) are irrelevant.
 _CHANGE = 1e-9
 _EARTH = 9.80665  # standard gravity, m/s²
@@ -107,10 +107,10 @@ def idle_drives(model: System, run: Trajectory, course: analysis.EnergyHistory) 
 
 
 def _changes(model: System, course: analysis.EnergyHistory) -> Iterator[tuple[str, float, float]]:
-    """Yield the name, the change and the smallest relevant change of each force or moment.
+    """Yield the name, the change and the smallest relevant change of each applied force or moment.
 
-    Only applied forces, N, and applied moments, N·m, are included. The change is the largest minus the
-    smallest magnitude during the run.
+    Forces are in N, moments in N·m. The change is the difference between the largest and the smallest
+    magnitude during the run.
     """
     mass = sum(float(body.mass) for body in model.mechanism.bodies)
     least = {"force": _CHANGE * mass * _EARTH, "moment": _CHANGE * mass * _EARTH * extent(model)}
@@ -120,7 +120,10 @@ def _changes(model: System, course: analysis.EnergyHistory) -> Iterator[tuple[st
 
 
 def _varies(model: System, numbers: analysis.ReferenceModel, position: str | float) -> bool:
-    """Return whether an expression of time varies between t = 0 and 100 times the run's duration."""
+    """Return whether an expression of time is not constant.
+
+    The expression is sampled from t = 0 to a time of 100 run durations.
+    """
     tree = expressions.parse(position)
     reading = numbers.reader.reading("motion", tree)
     stop = model.chain.simulation.stop

@@ -14,9 +14,9 @@ from .places import member, support_key
 from .remark import Remark
 
 _TIMES = 100.0  # a force is implausible if it exceeds this many times the weight
-# Below this size of a mechanism, m, larger forces are plausible: strength ~ size², weight ~ size³.
+# Size, m, below which larger ratios of force to weight are plausible: strength ~ size², weight ~ size³.
 _REFERENCE_LENGTH = 1.0
-_WEIGHTLESS = 0.1  # if gravity is smaller than this, m/s², the weight is no reference
+_WEIGHTLESS = 0.1  # smallest gravity with which forces are compared with the weight, m/s²
 
 
 def weight(model: System) -> float:

@@ -16,7 +16,7 @@ from ..mechanism import Mechanism
 from .places import member, support_key
 from .takeover import taken_over
 
-_ROUNDING = 1e-6  # accelerations below this fraction of what the summed |forces| would cause are rounding errors
+_ROUNDING = 1e-6  # largest rounding error of an acceleration, as a fraction of (sum of all |forces|) / inertia
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def initial_state(model: System, problem: InitialValueProblem) -> InitialState:
     further = np.array([*np.zeros(len(numbers.friction.coordinates)), *numbers.internal.start])
     natural = analysis.natural_accelerations(problem, (0.0, *start, further))
     commanded = analysis.accelerations_by_rows(problem, found, tasks)
-    left = found.qdd - commanded  # the equations are linear in accelerations, so these can be subtracted
+    left = found.qdd - commanded  # the equations are linear in q̈, so the commanded part can be subtracted
     is_left = np.abs(left) > _ROUNDING * np.maximum(natural, np.abs(commanded))
     return InitialState(
         element_forces(numbers, problem.initial_state),

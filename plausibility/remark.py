@@ -70,7 +70,7 @@ class Remark:
 
     @property
     def text(self) -> str:
-        """Place, fact and probable cause in one line."""
+        """One line with the place, the observation, and the probable cause or remedy."""
         return f"{self.where}: {self.found}; {self.hint}"
 
     def data(self) -> dict[str, Any]:

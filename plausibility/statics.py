@@ -91,9 +91,10 @@ def _cause(name: str) -> str:
 def accelerated_start(model: System, initial: InitialState) -> Iterator[Remark]:
     """Yield a remark on the largest acceleration at t = 0 if the description requests a static start.
 
-    Accelerations that programmed constraints or motions command cause no remark. Coordinates that
-    accelerate because a programmed constraint takes over the load of a locked joint are ignored. The
-    check is skipped if initial velocities are nonzero, or if constraints may be violated initially.
+    There is no remark on accelerations that are commanded by programmed constraints or motions.
+    Coordinates that accelerate because a programmed constraint takes over the load of a locked joint
+    are ignored. The check is skipped if initial velocities are nonzero, or if constraints may be
+    violated initially.
     """
     if not _is_static(model):
         return

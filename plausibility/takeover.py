@@ -19,12 +19,12 @@ _ROUNDING = 1e-12  # smaller entries of a Jacobian row, relative to its largest 
 
 
 def taken_over(model: System, C: Array, rows: tuple[str, ...]) -> NDArray[np.bool_]:
-    """Return a mask of the coordinates that accelerate because a constraint takes over a joint's load.
+    """Return a mask of coordinates that may accelerate because a programmed constraint drives a joint.
 
-    The joint was locked only in the search for the static equilibrium; in the run, a programmed
-    constraint drives it. Two coordinates are coupled if they move the same body, or if one constraint
-    equation contains both. The mask contains all coordinates that are coupled to the joint, directly or
-    through other coordinates.
+    In the search for the static equilibrium, the joint was locked and carried a load. In the run, the
+    programmed constraint has to carry this load. Two coordinates are coupled if they move the same
+    body, or if one constraint equation contains both. The mask contains all coordinates that are
+    coupled to the joint, directly or through other coordinates.
 
     Parameters
     ----------

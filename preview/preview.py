@@ -182,7 +182,7 @@ class Preview:
         return self._chains[case]
 
     def _machine(self, case: str, parameters: Mapping[str, float]) -> tuple[int, PreviewMachine]:
-        """Return the mechanism of a case for changed parameter values, and a number that identifies it."""
+        """Return an identification number and the mechanism of a case with changed parameter values."""
         key = (case, *sorted(parameters.items()))
         if key not in self._machines:
             made = machine_of(_changed(self._chain(case), parameters))

@@ -168,7 +168,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
     def _stream(self) -> None:
-        """Send the version of the file's content now and after each change, until the page is closed."""
+        """Send the version number of the file now and after each change, until the page is closed."""
         self.close_connection = True
         self._begin("text/event-stream", {"Connection": "close"})
         version = 0

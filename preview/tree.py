@@ -34,7 +34,10 @@ def _title(index: int, member: Any) -> str:
 
 
 def _text(value: Any) -> str:
-    """Return a value in the notation of TOML, apart from dates and very long integers."""
+    """Return a value in TOML notation.
+
+    A date is shown as a string. An integer with thousands of digits is shown as `…`.
+    """
     try:
         return json.dumps(value, ensure_ascii=False, default=str)
     except ValueError:  # Python raises an error for the text of an integer with thousands of digits.

@@ -162,7 +162,7 @@ def errors(outcome: Outcome) -> list[float]:
 def remark(outcome: Outcome) -> str:
     """Return the reasons for a negative verdict.
 
-    A reason is an error message, the largest error of a disagreeing run, or a violated finding.
+    A reason is an error message, the largest error of a disagreeing run, or the text of a failed check.
     """
     if isinstance(outcome, CaseFailure):
         return outcome.message

@@ -15,8 +15,8 @@ _WORDS = {
 def lines(report: RunReport) -> list[tuple[str, str, str]]:
     """Return the lines of the verdict: a word, a sentence, and the colour `green`, `amber` or `red`.
 
-    The last line is about unusual values. If the verdict is positive and some values are unusual, this
-    line comes first.
+    One line is about unusual values. If the verdict is positive and some values are unusual, this line
+    is the first line. Otherwise it is the last line.
     """
     found = [(word(name, report), f.text, "green" if f.ok else "red") for name, f in report.findings.items()]
     remarks = report.plausible

@@ -24,7 +24,7 @@ _ELEMENTS = (
     ("force", "force element", "force", "N"),
     ("moment", "force element", "moment", "N.m"),
 )
-Number = tuple[str, str]  # key number of a report: text with label and time, text with value and unit
+Number = tuple[str, str]  # main result in a report: label that includes the time, and value with unit
 
 
 def headline(report: RunReport) -> list[Number]:

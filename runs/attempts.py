@@ -25,14 +25,14 @@ from .fmpy_runs.apart import apart
 from .fmpy_runs.fmu_run import Mode
 from .fmpy_runs.inputs import InputTable
 
-RUMOCA_TOLERANCE = 1e-5  # the admissible relative error of rumoca's run is at least this
+RUMOCA_TOLERANCE = 1e-5  # smallest admissible relative error of rumoca's run
 _AT_EVENTS = 0.01  # factor that tightens rumoca's tolerance for models with events
 _RUMOCA_FINER = 1e-3  # factor that tightens rumoca's tolerance for a repeated run
 RUMOCA_EFFORT = 60.0  # largest processor time of rumoca, s; it is long because rumoca interprets the model
 SOLVER_MARGIN = 0.1  # ratio of each solver's tolerance to the description's tolerance
 CVODE_MARGIN = 0.01  # ratio of CVODE's tolerance to the description's; CVODE's global errors are larger
 _FINEST = 1e-13  # smallest tolerance of CVODE; rounding errors are slightly smaller
-# The state is projected and CVODE restarts if constraint violations exceed this times CVODE's tolerance.
+# CVODE restarts from a projected state if constraint violations exceed this factor times CVODE's tolerance.
 RESTART_MARGIN = 1000.0
 
 
@@ -215,7 +215,8 @@ def _rumoca_tolerance(model: System) -> float:
     """Return the relative tolerance for rumoca.
 
     The value is the tolerance of the description. For speed, a value below 1e-8 is increased by a
-    factor of at most ten, but not above 1e-8. Models with events get a hundredth of the result.
+    factor of at most ten, but not above 1e-8. For models with events, this tolerance is then divided by
+    100.
     """
     wanted = model.chain.simulation.tolerance
     usual = min(max(wanted, 1e-8), 10.0 * wanted)
@@ -232,8 +233,8 @@ def _attempt(
 ) -> Attempt:
     """Run a simulation and return an attempt that can be repeated.
 
-    The simulation is a function with two arguments. The first multiplies its usual tolerance. The
-    second is the end time, s.
+    The argument `action` is a function that simulates. The first argument of this function is a factor
+    of the usual tolerance. The second argument is the end time, s.
     """
     stop = model.chain.simulation.stop
     return replace(

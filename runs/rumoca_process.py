@@ -1,8 +1,8 @@
 """Simulation by rumoca in a separate process, because rumoca may ignore Ctrl-C and its own time limit.
 
-The process first simulates the whole time span. When a time limit is reached, a second process
-simulates the first part. The limits refer to processor time if the system can measure it, so that
-other processes do not affect the verdict.
+The process first simulates the whole time span. If the process reaches a time limit, a second
+process simulates only the first part of the time span. The limits refer to processor time if the
+system can measure it, so that other processes do not affect the verdict.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class SimulationJob:
 
     @property
     def first_part(self) -> float:
-        """Length of the first part of the run, s, in whole output steps."""
+        """Length of the first part of the run, s, rounded to a multiple of the output step."""
         steps = max(round(_FIRST * self.stop / self.output_step), 1)
         return float(min(steps * self.output_step, self.stop))
 

@@ -12,7 +12,7 @@ from ..core.errors import DescriptionError
 from ..core.file_kinds import why
 from .collada import read_collada
 
-_FINEST = 1000.0  # corners in the same cell are merged; cells along the longest edge in the finest grid
+_FINEST = 1000.0  # number of cells along the longest edge of the finest grid; corners in the same cell are merged
 _RATIO = 1.3  # ratio of the numbers of cells along an edge in successive grids
 _MOST = 5_000  # Largest number of triangles; a page then has at most a few megabytes.
 

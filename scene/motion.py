@@ -18,7 +18,7 @@ _LEAST, _MOST = 240, 1800
 _NUMBERS = 40_000  # Largest number of poses (frames times bodies) on a page; each needs 28 bytes.
 _SCALES = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0)
 _FARTHEST = 1e9  # A run has diverged if a coordinate (rad or m) or a velocity exceeds this value.
-_BENT = 0.6  # A magnified beam may bend by at most this angle between its ends, rad.
+_BENT = 0.6  # Largest angle between the ends of a beam whose deflection is drawn magnified, rad.
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,10 @@ def sampled(mechanism: Mechanism, run: Trajectory, times: Array) -> tuple[Trajec
 
 
 def motion(mechanism: Mechanism, run: Trajectory, times: Array, scales: Sequence[float]) -> RecordedMotion:
-    """Return the world frames of a run at times in s, for each scale factor of beam deformation."""
+    """Return the world frames of a run at given times, s.
+
+    The result contains a set of frames for each scale factor by which beam deformations are enlarged.
+    """
     taken, reached = sampled(mechanism, run, times)
     q = taken.columns(signal_names(mechanism.coordinates, "position"))
     elastic = np.array([c.role == "elastic" for c in mechanism.coordinates], dtype=bool)

@@ -81,7 +81,7 @@ class Scene:
 
     @cached_property
     def bars(self) -> tuple[Bar, ...]:
-        """Cut joints, and paths of sliding joints, which are drawn as bars."""
+        """Bars that represent cut joints and the paths of sliding joints."""
         return tuple(bars_of(self.mechanism))
 
     def peak(self, moments: bool) -> float:
@@ -137,7 +137,7 @@ def poses_of(
 
 
 def bars_of(mechanism: Mechanism) -> list[Bar]:
-    """Return bars for cut joints with constraint equations, and for the paths of sliding joints."""
+    """Return the bars that are drawn at loop closures with constraints and along sliding joints."""
     closures = [
         Bar(c.name, "rod" if c.length is not None else "closure", c.a.place, c.b.place)
         for c in mechanism.closures

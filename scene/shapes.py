@@ -24,7 +24,7 @@ Kind = Literal["box", "cylinder", "sphere", "mesh"]
 _ROD = 0.011  # Radius of drawn rods, relative to the mechanism's extent.
 _THINNEST = 0.004  # Smallest radius of tubes and half thickness of boxes, relative to the extent.
 # Longest edge of an estimated box, relative to the distance from the body's origin to its farthest joint.
-# The limit is needed because a body inertia that includes drive inertias would make the box too long.
+# Boxes follow from inertias. Without this limit, the inertia of drives would make a box too long.
 _BEYOND = 1.5
 BASE = "#8a94a3"
 COLOURS = ("#4c86b8", "#d9902f", "#3f9c7c", "#b8668f", "#8b79b5", "#7f9a2e", "#c96a3d", "#5aa9c9")

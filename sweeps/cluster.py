@@ -100,8 +100,8 @@ def _connected(address: str) -> Any:
         except (OSError, TimeoutError, ValueError) as error:
             if time.monotonic() > deadline or isinstance(error, ValueError):
                 raise GpmelicaError(
-                    f"--scheduler {address}: expected a Dask scheduler with workers, which did not answer"
-                    f" ({error!s:.200}); start one by `dask scheduler` and `dask worker {address}`. Finished"
+                    f"--scheduler {address}: no Dask scheduler with workers answers"
+                    f" ({error!s:.200}); start both by `dask scheduler` and `dask worker {address}`. Finished"
                     " runs are stored, and the same command continues the sweep"
                 ) from None
             time.sleep(0.5)

@@ -217,7 +217,10 @@ class _Judge:
     point: dict[str, float] = field(default_factory=dict)
 
     def ranks(self, places: Iterable[Array]) -> list[float]:
-        """Return the rank of each of several points. A point is an array of shape (keys,)."""
+        """Return the value that the optimiser minimises at each of several points.
+
+        A point is an array of shape (keys,). Failed runs and violated limits have very large values.
+        """
         asked = [self._asked(k, place) for k, place in enumerate(places)]
         found = {int(number): part for part in self._parts(asked) for number in part.numbers}
         ranks = []
@@ -302,7 +305,7 @@ def _evolution(judge: _Judge, search: OptimizeOptions) -> Any:
 
 
 def _population(keys: int) -> int:
-    """Return the population size: the next power of 2 above 15 members per key."""
+    """Return the population size: the smallest power of 2 that is at least 15 times the number of keys."""
     return 1 << (_POPULATION * keys - 1).bit_length()
 
 

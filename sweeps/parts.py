@@ -148,7 +148,8 @@ def settle(folder: Path, plan: Mapping[str, Any]) -> None:
         write_atomically(path, text)
         return
     except (OSError, ValueError, UnicodeDecodeError) as error:
-        raise DescriptionError(str(path), f"cannot be read: {why(error):.200}; use another --out") from None
+        text = f"settings of an earlier sweep cannot be read: {why(error):.200}; use another --out"
+        raise DescriptionError(str(path), text) from None
     given = json.loads(text)
     differ = (
         sorted(key for key in {*known, *given} if known.get(key) != given.get(key))

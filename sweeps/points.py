@@ -64,8 +64,8 @@ def points(variations: Sequence[Variation], samples: int | None, sampler: str, s
     variations : sequence of Variation
         Varied keys.
     samples : int or None
-        Samples per point of the grid. Two samplers multiply this number if there are d random keys:
-        `saltelli` by (d + 2), and `morris` by (d + 1).
+        Samples per point of the grid. With d random keys, the sampler `saltelli` multiplies this
+        number by d + 2, and the sampler `morris` multiplies it by d + 1.
     sampler : str
         Sampling method, one of `SAMPLERS`.
     seed : int

@@ -122,8 +122,8 @@ def results(
     """Yield each task and its result in the order of completion.
 
     Tasks are taken from the iterable as workers become available. If workers are lost, the running
-    tasks are repeated one at a time. Only a task that crashes its process again then fails. An
-    exception of the function ends the iteration.
+    tasks are repeated one at a time. A task fails only if its process crashes again in the
+    repetition. An exception of the function ends the iteration.
     """
     source, running = iter(tasks), dict[Future[R], T]()
     while True:
@@ -144,7 +144,8 @@ def _at_once(
 ) -> Iterator[tuple[T, R | WorkerCrash]]:
     """Yield tasks and their results in the order of completion, with several workers at a time.
 
-    The argument `running` contains the tasks in progress, also after an exception.
+    The function keeps all tasks in progress in the argument `running`. After an exception, the
+    caller finds the unfinished tasks there.
     """
     while True:
         while len(running) < _AHEAD * workers.size:

@@ -177,8 +177,9 @@ class Sweep:
         header : tuple of str
             Headers of the columns.
         rows : list of tuple
-            One row per objective: name, smallest value with the number of its run, mean, largest value with
-            the number of its run, and the better extreme.
+            One row per objective: name, smallest value, run of the smallest value, mean, largest value, run
+            of the largest value, and best value. The best value is `smallest` or `largest`, or a dash if
+            the objective has no goal.
         """
         table, rows = self.table, list[tuple[str | float, ...]]()
         for name in self.objectives:

@@ -159,9 +159,10 @@ class FmuPool:
         return ResultChunk(np.array([one.number for one in asked]), tuple(reasons), figures, signals)
 
     def run(self, structure: int, values: Mapping[str, float]) -> tuple[Array, Array]:
-        """Execute a run and return two arrays: objectives with further values, and recorded signals.
+        """Execute a run and return two arrays: scalar results, and recorded signals.
 
-        The shapes are those of one run in `ResultChunk`.
+        The scalar results are the objectives, the first and last constraint violation, and the
+        computing time, s. The arrays have the shapes of one run in `ResultChunk`.
 
         Raises
         ------
@@ -175,7 +176,7 @@ class FmuPool:
         found = [objective.of(repeated.grid, signals) for objective in self.job.objectives]
         for objective, value in zip(self.job.objectives, found, strict=True):
             if np.isnan(value):
-                raise GpmelicaError(f"objective {objective.name} = {objective.text} has no value")
+                raise GpmelicaError(f"objective {objective.name}: the value of {objective.text} is not a number")
         violation = signals.get(VIOLATION, np.zeros(2))
         kept = [signals[name] for name in self.job.kept]
         cpu = time.thread_time() - begin
@@ -194,7 +195,7 @@ class FmuPool:
         return self._made[structure]
 
 
-# Job of this process by its key, and FMU instances, which each thread has for itself.
+# Jobs of this process by key. The local data of each thread contain its own FMU instances.
 _JOBS: dict[str, Job] = {}
 _OWN = threading.local()
 

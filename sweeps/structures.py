@@ -37,8 +37,8 @@ from .variations import Distribution, Values, Variation
 class Structure:
     """One FMU of a sweep, with the FMU parameters that the varied keys set.
 
-    A sweep has one FMU for each combination of structural values. These are values of varied keys that
-    change the equations, such as a number of beam elements.
+    A sweep has one FMU for each combination of structural values. Structural values are values of
+    varied keys that change the equations, such as a number of beam elements.
 
     Attributes
     ----------
@@ -47,7 +47,8 @@ class Structure:
     values : mapping
         Structural value of each key that changes the equations.
     parameters : mapping
-        Name of the FMU parameter that sets the value of each remaining varied key, by key.
+        Name of an FMU parameter for each varied key that does not change the equations. The parameter
+        sets the value of the key.
     tables : mapping
         Tables of the description, in which expressions of FMU parameters replace the varied values.
     prepared : System
@@ -115,7 +116,7 @@ def build(structure: Structure, folder: Path) -> Path:
 
 
 def setup(structure: Structure, fmu: Path) -> Setup:
-    """Return the data about a compiled FMU of a sweep that the workers need."""
+    """Return the data that the worker processes need about a compiled FMU of a sweep."""
     return Setup(
         fmu.read_bytes(),
         structure.parameters,
@@ -152,7 +153,8 @@ def _kind(variation: Variation, tables: dict[str, Any], base: System) -> _Key | 
     Returns
     -------
     _Key, list of Problem, or None
-        Assigned FMU parameter, problems of the key or its values, or None for a structural key.
+        The FMU parameter that sets the key; or problems of the key or of the values; or None if the key
+        is structural.
     """
     key = variation.key
     known = variables.parameters(base.native_program)
@@ -191,7 +193,11 @@ def _is_key(key: str, tables: dict[str, Any]) -> bool:
 
 
 def _structural(problem: Problem) -> bool:
-    """Return whether a problem of the description arises because a varied key accepts no expression."""
+    """Return whether a problem arises because a varied key does not accept an expression.
+
+    The value of a varied key is replaced by a parameter with the prefix `set_`. If the key does not
+    accept an expression, the message contains the name of this parameter.
+    """
     return "'set_" in problem.message
 
 
@@ -309,8 +315,8 @@ def _told(values: Mapping[str, Any]) -> str:
 def _parts_that_use(tables: Mapping[str, Any], parameters: set[str]) -> dict[str, Any]:
     """Return the part of a description that depends on the given parameters.
 
-    Parameters that this part uses are included. The result is empty if nothing depends on the given
-    parameters.
+    The result also contains the given parameters and all parameters that this part uses. The result is
+    empty if nothing depends on the given parameters.
     """
     kept: dict[str, Any] = {}
     for key in ("base", "gravity", *(key for key, value in tables.items() if isinstance(value, list))):

@@ -96,10 +96,10 @@ def sensitive(model: System, comparisons: Iterable[Comparison]) -> Iterator[Rema
 
 
 def _settled(model: System, truth: Trajectory, attempt: Attempt, progress: Progress) -> Judged:
-    """Return the comparison of an attempt; an attempt that disagrees is repeated with a finer tolerance.
+    """Compare a run with the reference run.
 
-    A failed attempt is compared up to the first singular configuration of the reference run, if there
-    is one.
+    If the runs disagree, the run is repeated with a finer tolerance. If the run has failed, the runs are
+    compared only up to the reference run's first singular configuration, if any.
     """
     if attempt.failure and truth.singular and attempt.until is not None:
         return _before_singular(model, truth, attempt, attempt.until, progress)
@@ -118,10 +118,11 @@ def _settled(model: System, truth: Trajectory, attempt: Attempt, progress: Progr
 def _before_singular(
     model: System, truth: Trajectory, attempt: Attempt, until: Callable[[float], Attempt], progress: Progress
 ) -> Judged:
-    """Return the comparison of a failed attempt up to the reference run's first singular configuration.
+    """Repeat a failed run up to the reference run's first singular configuration, and compare the runs.
 
-    Beyond a singular configuration, several branches of the motion fulfil the constraints, and a solver
-    may follow another branch.
+    Beyond a singular configuration, several branches of the motion fulfil the constraints. A solver may
+    then follow another branch than the reference solver. If the repeated run fails or would be too short,
+    the result is the comparison of the failed run.
     """
     failed, first = Judged(attempt, _comparison(model, truth, attempt)), truth.singular[0].t
     before = truth.time[truth.time < first - 0.5 * model.chain.simulation.output_step]

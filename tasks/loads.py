@@ -150,7 +150,7 @@ def _peak(parts: dict[str, dict[str, float]], letter: str) -> float:
 
 
 def _shown(value: float, largest: float) -> float:
-    """Return a value, or 0 for a rounding error beside the largest value of all joints."""
+    """Return a value for display: 0 if the value is below the rounding error of the largest value."""
     return 0.0 if value <= _ROUNDING * largest else value
 
 

@@ -90,8 +90,8 @@ def gap(rank: analysis.Rank) -> str:
 def warnings(mechanism: Mechanism, found: analysis.Reactions) -> list[str]:
     """Return warnings about uncertain joint reactions at the initial state.
 
-    There is a warning if friction depends on reactions that are not unique, and if the initial state is
-    singular.
+    One warning is for friction that depends on reactions that are not unique. Another warning is for a
+    singular initial state.
     """
     friction = [
         _friction_warning(c, found)
@@ -144,7 +144,7 @@ def doubtful_loads(found: analysis.Reactions, link: str, axis: Iterable[float] |
         Axis of the joint in the joint's frame, from which the components `axial` and `normal` follow;
         None omits these components.
     """
-    names = (link, f"{link} (joint)")  # If a closure has the link's name, the link's joint has the second name.
+    names = (link, f"{link} (joint)")  # the joint has the second name if a closure has the name of the link
     verdict = next((v for v in found.verdicts if v.kind == "joint" and v.name in names), None)
     lost = [] if verdict is None else [key for key, unique in verdict.components.items() if not unique]
     if axis is None:

@@ -48,11 +48,12 @@ def reference_run(model: System, inputs: InputTable | None, progress: Progress) 
 def reference_runs(
     model: System, problem: analysis.InitialValueProblem, progress: Progress
 ) -> tuple[Trajectory, Trajectory]:
-    """Return the reference solver's run twice: with natural magnitudes, and with all joint reactions.
+    """Return two versions of the reference solver's run.
 
-    Natural magnitudes are scales of the signals for comparisons. Raises SolveError if the run fails.
-    The message contains a remedy if the step is too long. SolveError is also raised if the equations
-    and the reference solver have different signals.
+    The first version has natural magnitudes, which are scales of the signals for comparisons. The
+    second version has all joint reactions. SolveError is raised if the run fails. The error message
+    contains a remedy if the step is too long. SolveError is also raised if the equations and the
+    reference solver have different signals.
     """
     settings = analysis.RunSettings(tolerance=model.chain.simulation.tolerance * SOLVER_MARGIN, loads="all")
     try:

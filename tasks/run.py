@@ -90,8 +90,8 @@ def begin(options: RunOptions, out: Path) -> Compilers:
 def granted(model: System, options: RunOptions) -> float:
     """Return the admissible relative error of a run.
 
-    The value of the option `tolerance` is used if it is given. Otherwise, the result is 1e-6, or more
-    if the description's tolerance is large.
+    The value of the option `tolerance` is used if it is given. Otherwise, the result is 100 times the
+    description's tolerance, but at least 1e-6 and at most 1e-2.
     """
     if options.tolerance is not None:
         return options.tolerance

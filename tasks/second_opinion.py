@@ -28,7 +28,7 @@ from ..runs.fmpy_runs.inputs import InputTable
 
 NAME = "oracle"
 LIMIT = 600.0  # Limit of the process's wall-clock time, s.
-TOLERANCE = 1e-5  # Smallest admissible error of the oracle, whose integrators from SciPy are less exact.
+TOLERANCE = 1e-5  # Smallest admissible error of the oracle, because SciPy's integrators are less accurate.
 _UNCONFIRMED = "the oracle, which shares nothing with the reference, has no run to compare with"
 # Kinds of events that both solvers always monitor. Other kinds are monitored only while their element acts.
 _ALWAYS = frozenset({"touches", "is clear", "lifts", "is met", "is left", "is taut", "is slack"})
@@ -71,7 +71,7 @@ class Opinion:
         return Finding(False, "; ".join(texts))
 
     def of_events(self, run: Trajectory, until: float) -> tuple[str, ...]:
-        """Return a sentence for each event that occurs in only one of two runs before a time, s.
+        """Return a sentence for each event that occurs in only one of two runs before the time `until`, s.
 
         The two runs are the oracle's run and the reference run.
         """

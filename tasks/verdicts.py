@@ -38,7 +38,7 @@ def withdraw_run(file: Path, case: str | None, out: Path | str | None) -> None:
 def withdraw_study(file: Path, out: Path | str | None) -> None:
     """Remove the verdicts of an earlier `study`.
 
-    The page of the study is removed, and the verdict of every case that the page lists.
+    The verdicts of all cases on the page of the study are removed, and the page itself.
     """
     for folder in _folders(file, out, "_study"):
         for case in _cases(folder / "cases.json"):

@@ -498,13 +498,13 @@ def test_units_of_quotients(unit: str, other: str, quotient: str) -> None:
     [
         ({"type": "pdi"}, "controllers[0].type: expected 'pi', 'pid', 'filter' or 'rate_limit', got 'pdi'"),
         ({"gain": None}, 'controllers[0].gain: is missing; type = "pid" requires measured, gain, derivative_time'),
-        ({"type": "filter"}, 'controllers[0].measured: is no key of type = "filter", which has: drives, unit'),
+        ({"type": "filter"}, 'controllers[0].measured: is not a key of type = "filter"; its keys: drives, unit'),
         (
             {"type": "filter", "measured": None, "setpoint": None, "gain": None, "integral_time": None}
             | {"derivative_time": None, "derivative_filter": None},
-            'controllers[0].time_constant: is missing; type = "filter" without sample requires it',
+            'controllers[0].time_constant: is missing; type = "filter" requires it unless the key sample is given',
         ),
-        ({"rate": 2.0}, 'controllers[0].rate: is no key of type = "pid", which has: drives, unit, measured'),
+        ({"rate": 2.0}, 'controllers[0].rate: is not a key of type = "pid"; its keys: drives, unit, measured'),
         ({"integral_start": "2*a"}, "controllers[0].integral_start: expected a number, got '2*a'"),
         ({"sample": 0.0}, "controllers[0].sample: expected at least 1e-06, got 0.0"),
         ({"sample": 1e-6}, "controllers[0].sample: expected at most 1000000 samples up to simulation.stop = 2 s"),
@@ -553,7 +553,7 @@ def test_faults_between_controllers() -> None:
         "a_output → b_output → a_output: these outputs form an algebraic loop; remove one dependency",
         "controllers[2].signal: expected an initial value from positions and velocities, but drive_current is an",
         "controllers[4].signal: expected an initial value from positions and velocities, but seen_setpoint is an",
-        "use a filter of seen_setpoint with the key start",
+        "use a filter of seen_setpoint that has the key `start`",
     ):
         assert part in text, text
 

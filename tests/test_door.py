@@ -237,5 +237,5 @@ def test_inputs_are_arrays_by_name(tmp_path: Path) -> None:
         slewing.simulate(inputs={name: [0.0, 10.0]})
     with pytest.raises(gp.DescriptionError, match=r"inputs: expected a CSV file, or arrays by name.*, got list"):
         slewing.simulate(inputs=[0.0, 10.0])  # type: ignore[arg-type]
-    with pytest.raises(gp.DescriptionError, match="arrays of one length"):
+    with pytest.raises(gp.DescriptionError, match="arrays of equal length"):
         slewing.simulate(inputs=ramp | {name: [0.0]})

@@ -116,7 +116,7 @@ sin(*E) | (sin)(1)(2) | await E | (x := 1)
         ("a b^2 c", "cannot read 'a b\\^2 c': invalid syntax near 'b\\^2 c'"),
         ("x = 1", "cannot read 'x = 1': invalid syntax near '= 1'"),
         ("1; 2", "cannot read '1; 2'"),
-        ("1 # half", "an expression has no comments"),
+        ("1 # half", "an expression cannot contain comments"),
         ("1\x00", "cannot read"),
         ("1e400", "expected a number below 1e300, got inf"),
         ("1" + "0" * 400, "expected a number below 1e300, got 1000000000"),

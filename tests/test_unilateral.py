@@ -166,7 +166,8 @@ def _ball(law: Table, speed: float, stop: float) -> Trajectory:
     """A ball of 2 kg that meets a plane at z = 0 after 0.1 s, without gravity."""
     ball = link("ball", "prismatic", Z, position=0.1 * speed, velocity=-speed) | body(2.0)
     contact = {"name": "plane", "link": "ball", "stiffness": 5e4, "law": law}
-    data = machine(ball, contacts=[contact], gravity=[0.0, 0.0, 0.0], simulation={"start": "description"})
+    parts = {"contacts": [contact], "gravity": [0.0, 0.0, 0.0], "outputs": {"energy": True}}
+    data = machine(ball, **parts, simulation={"start": "description"})
     return simulate(mechanism_of(data), tolerance=1e-12, stop=stop, output_step=1e-3)
 
 
@@ -182,6 +183,8 @@ def test_conservative_impact(exponent: float) -> None:
     assert run.signals["ball_position_dot"][-1] == pytest.approx(speed, rel=1e-8)
     assert -run.signals["plane_gap"].min() == pytest.approx(depth, rel=0.02)
     assert -run.signals["plane_gap"].min() <= depth * (1 + 1e-9)
+    energy = run.signals["kinetic_energy"] + run.signals["potential_energy"]
+    assert energy == pytest.approx(speed**2, rel=1e-8)  # of 2 kg
 
 
 @pytest.mark.parametrize("loss", [0.05, 0.4, 2.0])

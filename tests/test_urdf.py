@@ -167,14 +167,14 @@ def test_axes(tmp_path: Path, given: str, axis: tuple[float, ...]) -> None:
 def test_nothing_is_dropped_in_silence(machine: Path, gpmelica: Command) -> None:
     """Notes on changes and omissions of an import are printed, head the file, and are part of the model."""
     notes = [
-        "unchanged: the inertia of link 'wheel': no rigid body can have principal moments [1, 1, 3] about the com;"
-        " the largest must not exceed the sum of the other two",
+        "unchanged: the inertia of link 'wheel' is not physical: no rigid body can have principal moments"
+        " [1, 1, 3] about the com; the largest must not exceed the sum of the other two",
         "changed: invalid names were replaced, 'my-robot' by 'my_robot', 'base' by 'base_', '2nd/arm' by"
         " 'link_2nd_arm'",
         "chosen: friction of joints (1) reaches its full value at v_s = 0.01 rad/s or m/s, which URDF does not"
         " define",
         "omitted, but noted in comments at the joints: soft_lower_limit, k_position",
-        "chosen: limits of joints do not act; add a stiffness to make them end stops",
+        "chosen: joint limits have no effect; add a stiffness to turn limits into end stops",
         "unchanged: the links base_, tool0 have no inertia; the file has commented values to replace",
         "omitted: transmission gear of shoulder, mechanicalReduction 50",
         "omitted: 1 × <collision> of link",

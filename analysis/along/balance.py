@@ -33,10 +33,10 @@ class Energy:
     dissipated : float
         Power dissipated by dampers, ≥ 0.
     friction : float
-        Power absorbed by joint friction; negative while bristles release stored energy.
+        Power absorbed by joint friction; negative while the friction bristles release stored energy.
     applied : float
-        Power of applied forces, plus the power supplied when an unstretched spring length is changed as
-        prescribed.
+        Power of applied forces, including the power supplied by prescribed changes of unstretched
+        spring lengths.
     """
 
     kinetic: float

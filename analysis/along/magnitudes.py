@@ -30,8 +30,8 @@ from ...reference.solve.solver import InitialValueProblem
 _SAMPLES = 25  # number of instants of the run at which states are sampled
 _QUANTITIES = ("position", "velocity", "acceleration", "effort", "bristle")
 _CANCELLED = 1e-8  # magnitude of an expression: at least this fraction of the sum of its terms' absolute values
-_LEFT = 1e-4  # lower bound of a motion's magnitude, as a fraction of the motion that forces could cause
-# Lower bounds of magnitudes follow from a shift of each coordinate by this fraction of its largest motion.
+_LEFT = 1e-4  # lower bound of the magnitude of a motion, relative to the motion that forces could cause
+# The magnitude of a signal is at least the change due to displacements by this fraction of the largest ones.
 _SHAKEN = 1e-6
 
 
@@ -47,13 +47,15 @@ def magnitudes(problem: InitialValueProblem, run: Trajectory) -> tuple[Magnitude
     - Position: range during the run.
     - Joint reaction force: largest force, at least the weight of the link's subtree.
     - Joint reaction moment: largest moment, at least the reference force times the size of the link.
-    - Two entries with an empty signal name: largest displacement and largest speed of any body. They
-      are used for coordinates that do not move.
+    - Coordinates that do not move: largest displacement and largest speed of any body. These two
+      magnitudes have an empty signal name.
 
     Positions and velocities have a lower bound: a small fraction of the change that the reference
-    acceleration would cause during the run. Most magnitudes also have the lower bound `least`: the
-    change of the signal if each coordinate is displaced by 10⁻⁶ of the upper bound of its displacement.
-    With this bound, differences that are only rounding errors stay small.
+    acceleration would cause during the run. Most magnitudes also have the lower bound `least`. This
+    bound is the change of the signal if each coordinate is displaced by 10⁻⁶ of a typical displacement.
+    Typical displacements are 1 rad for rotations and the mechanism's extent for translations. Elastic
+    coordinates can have smaller typical displacements. The lower bound `least` keeps differences small
+    if they are only rounding errors.
 
     Parameters
     ----------
@@ -68,11 +70,11 @@ def magnitudes(problem: InitialValueProblem, run: Trajectory) -> tuple[Magnitude
 
 
 def natural_accelerations(problem: InitialValueProblem, at: tuple[float, Array, Array, Array]) -> Array:
-    """Return the acceleration of each coordinate if no forces cancelled each other, shape (n,).
+    """Return the acceleration that each coordinate would have if no forces cancelled each other.
 
-    The result is the sum of the absolute values of all force terms, divided by the diagonal element of
-    the mass matrix. The lower bound is the gravitational acceleration, divided by the mechanism's
-    extent if the coordinate is a rotation.
+    The result, shape (n,), is the sum of the absolute values of all force terms, divided by the
+    diagonal element of the mass matrix. Each acceleration is at least the gravitational acceleration,
+    which is divided by the mechanism's extent if the coordinate is a rotation.
 
     Parameters
     ----------
@@ -92,17 +94,26 @@ def natural_accelerations(problem: InitialValueProblem, at: tuple[float, Array, 
 
 @dataclass(frozen=True)
 class _Shaken:
-    """Changes of signals if each coordinate is displaced by 10⁻⁶ of the upper bound of its displacement.
+    """Lower bounds of the reference magnitudes: effects of small displacements of the coordinates.
 
-    These changes are lower bounds of the reference magnitudes of the signals.
+    Each coordinate is displaced by 10⁻⁶ of an upper bound of the coordinate's displacement.
 
     Parameters
     ----------
-    position, speed, acceleration, effort : ndarray, shape (n,)
-        Lower bounds for coordinates (rad or m), rates (rad/s or m/s), accelerations (rad/s² or m/s²)
-        and efforts (N·m or N).
-    travel, pace, jolt : float
-        Lower bounds for displacements (m), velocities (m/s) and accelerations (m/s²) of points.
+    position : ndarray, shape (n,)
+        Lower bounds for coordinates, rad or m.
+    speed : ndarray, shape (n,)
+        Lower bounds for rates, rad/s or m/s.
+    acceleration : ndarray, shape (n,)
+        Lower bounds for accelerations, rad/s² or m/s².
+    effort : ndarray, shape (n,)
+        Lower bounds for efforts, N·m or N.
+    travel : float
+        Lower bound for displacements of points, m.
+    pace : float
+        Lower bound for velocities of points, m/s.
+    jolt : float
+        Lower bound for accelerations of points, m/s².
     force : float
         Lower bound for forces, N: total mass times `jolt`.
     """
@@ -254,8 +265,10 @@ class _Samples:
     def _change(self, reading: CompiledExpression, sizes: Mapping[str, float]) -> float:
         """Return the estimated change of an expression, in the unit of the expression.
 
-        The estimate is the larger of two values: the change by the expression's variables, and 10⁻⁸
-        times the sum of the magnitudes of all terms.
+        The estimate is the larger of two values:
+
+        - the change that the estimated changes of the expression's variables cause,
+        - 10⁻⁸ times the sum of the magnitudes of all terms.
         """
         at = [reading.sizes(state) for state in self._states]
         slopes = np.max([gradient for _, gradient in at], axis=0)
@@ -320,14 +333,17 @@ class _Samples:
         return _terms(self._model.forces(state), found), np.diag(found.M), places
 
     def _shaken(self, changes: Array, lengths: Array) -> _Shaken:
-        """Return lower bounds of the reference magnitudes, from small displacements of the initial position.
+        """Return lower bounds of the reference magnitudes of the signals.
+
+        Each coordinate is displaced slightly from the initial position. The lower bounds are estimates
+        of the changes that these displacements cause.
 
         Parameters
         ----------
         changes : ndarray, shape (n,)
             Displacements of the coordinates, rad or m.
         lengths : ndarray, shape (n,)
-            Displacement of a point for a unit change of each coordinate, m.
+            Displacement of a point if a coordinate changes by 1 rad or 1 m, m.
         """
         q, qd, z = self._q[0], self._qd[0], self._z[0]
 
@@ -376,7 +392,7 @@ class _Samples:
         """Return an upper bound of a coordinate's displacement, rad or m.
 
         The bound is 1 rad for a rotation and the mechanism's extent for a translation. For an elastic
-        coordinate, the bound is the deflection under the force `force`, unless this deflection is larger.
+        coordinate, the bound is the deflection under the force `force` if this deflection is smaller.
         """
         free = 1.0 if coordinate.unit == "rad" else self.extent
         return free if coordinate.role != "elastic" else min(free, force / float(coordinate.stiffness or np.inf))

@@ -199,11 +199,11 @@ class _Run:
         self._enter(self.events.segment(t, y, self._last_stop, segment), t)
 
     def _sampled(self, t: float, y: Array, segment: Segment | None) -> tuple[Segment | None, Array]:
-        """Take the samples of controllers at time t, s, and return the segment and the state after them.
+        """Update the sampled controllers at time t, s, and return the resulting segment and state.
 
-        A new output of a controller may change switching conditions, on which the sample of another
-        controller depends. Both are therefore computed in turn until no output changes. The output at this
-        time shows the values after the samples.
+        A new output of a controller may change switching conditions on which the sample of another
+        controller depends. Samples and switching conditions are therefore computed in turn until no
+        output changes. The recorded values at time t are the values after the samples.
         """
         if not self._has_samples:
             return segment, y
@@ -310,10 +310,7 @@ class _Run:
     def _record(
         self, segment: Segment, before: float, after: float, y: Array, interpolant: Callable[[], Interpolant]
     ) -> float | None:
-        """Record an integration step.
-
-        If an event ends the step, the time of this event in s is returned, otherwise None.
-        """
+        """Record an integration step, and return the time of the event that ends the step, s, or None."""
         self.steps += 1
         event = self.events.first(segment, before, after, interpolant)
         if event is not None:

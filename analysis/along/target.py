@@ -19,7 +19,7 @@ from ...reference.kinematics.segment import Segment
 from ...reference.solve.solver import InitialValueProblem
 
 _ITERATIONS = 50  # maximum number of Newton steps for one prescribed position
-_CLOSE = 1e-10  # if the last Newton correction is smaller than this, m, the iteration has converged
+_CLOSE = 1e-10  # largest last Newton correction of a converged iteration, m
 
 
 def programmed_target(problem: InitialValueProblem, trajectory: Trajectory) -> dict[str, Array]:
@@ -87,7 +87,7 @@ class _Projection:
             for _ in range(_ITERATIONS):
                 rows = self._at(t, position)
                 gradient = rows.C[:, self._own]
-                # Move to the point nearest to the actual one that fulfils the linearised constraints.
+                # Move to the position on the linearised constraints that is nearest to the actual position.
                 change = actual - np.linalg.pinv(gradient) @ (rows.Phi + gradient @ (actual - position)) - position
                 position = position + change
                 gap = float(np.linalg.norm(change))

@@ -25,23 +25,23 @@ from ...reference.solve.manifold import Manifold
 from ..start.left_out import LeftOut
 
 _SHRINKING = 15  # if this many successive step sizes never increase, the step size may tend to zero
-_SHRUNK = 1e-5  # a step size may tend to zero if it is below this fraction of the longest step
+_SHRUNK = 1e-5  # step sizes below this fraction of the longest step may tend to zero
 _POINTS = 1000  # redundant constraints are checked at least this many times in a run
-_FALLING = 0.3  # if the smallest singular value is below this times its maximum, its minimum is searched for
-# A step contains no singular position if the Jacobian changes by at most this fraction of σ(begin) + σ(end).
-# The symbol σ denotes the smallest singular value of the Jacobian.
+_FALLING = 0.3  # minima of the smallest singular value are searched for below this fraction of its maximum
+# A step can contain a singular position if the Jacobian changes by more than this fraction of a sum.
+# The sum consists of the Jacobian's smallest singular values at both ends of the step.
 _TURNED = 0.7
 _FASTEST = 3e8  # if a rate exceeds this value, rad/s or m/s, the motion has diverged
 _EDGE = 1e-3  # slopes at both ends of a step are difference quotients over this fraction of the step
-_CLOSE = 0.1  # a stopped run is near a singularity if the smallest singular value is below this times its maximum
-# Short steps are due to a singularity if the smallest singular value is below this times its maximum.
+_CLOSE = 0.1  # near a singularity, the smallest singular value is below this fraction of its maximum in the run
+# Short steps are due to a singularity if the smallest singular value is below this fraction of its maximum.
 _VERY_CLOSE = 1e-2
 _SHORT = 1e-2  # near a singularity, a step is short if it is below this fraction of the longest step
 _AHEAD = 0.1  # a singular position is searched for this far ahead, as a fraction of the longest step
-_SINGULAR = 1e-4  # a position is singular if the smallest singular value is below this times its maximum
-# Integration errors can explain relative singular values below this factor times √tolerance.
+_SINGULAR = 1e-4  # a position is singular if the smallest singular value is below this fraction of its maximum
+# Largest singular value that integration errors can cause, relative to the maximum; a multiple of √tolerance.
 _ERRORS_ROOT = 3.0
-_INVOLVED = 0.1  # messages name a constraint if its share in the linear dependence exceeds this
+_INVOLVED = 0.1  # messages name a constraint if its share in a linear dependence exceeds this value
 _PART = 1e-4  # test displacement to find how fast the Jacobian changes, rad or fraction of the extent
 _LOCATED = 1e-9  # absolute error of the time at which the smallest singular value has its minimum, s
 _TINY = 1e-300  # avoids division by zero if the Jacobian is constant
@@ -196,11 +196,12 @@ class SingularityMonitor:
         return to_nothing or (at_singular and max(recent) < _SHORT * self._step)
 
     def _is_end(self, segment: Segment, t: float, y: Array) -> bool:
-        """Whether the motion cannot continue after this state.
+        """Whether the motion ends at this state.
 
-        The motion ends at the boundary of a function's domain. It also ends at a singular position, unless
-        the constraints can be fulfilled a little later. In all other cases, the integrator has reduced the
-        step size for accuracy only.
+        The check is made after the step sizes have become very small. The motion ends at the boundary
+        of a function's domain. The motion also ends at a singular position, unless the constraints can
+        be fulfilled a little later. In all other cases, the motion continues, and the steps are short
+        only for accuracy.
         """
         state = self._motion.moment(t, y, segment)[0]
         if not self._left.active or self._smallest(state) > _CLOSE * self._largest:
@@ -370,8 +371,8 @@ class SingularityMonitor:
     def _missed(self, state: KinematicState, t: float) -> str:
         """Return a message about the constraint with the largest violation at time t, s.
 
-        The violation is that of the nearest position found. If all constraints can be fulfilled, the
-        message is empty.
+        The method searches for a position that fulfils all constraints. If the search fails, the
+        violation at the last position of the search is reported. Otherwise, the message is empty.
         """
         model = self._motion.model
         nearest = Manifold(model, state, self._left.active).nearest(

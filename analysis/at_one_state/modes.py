@@ -21,7 +21,7 @@ from ...reference.solve.model import ReferenceModel
 from ...reference.solve.solver import InitialValueProblem
 
 _DIFFERENCE = 1e-6  # increment of state variables for central differences, SI units
-_ROUNDING = 1e-6  # real or imaginary parts smaller than this times |λ| are rounding error
+_ROUNDING = 1e-6  # largest rounding error of the real or imaginary part of λ, relative to |λ|
 _RIGID = 1e-6  # a mode is a rigid-body mode if |λ| is below this fraction of the largest |λ|
 _UNCERTAIN = 1e-9  # assumed error of the finite differences, relative to the largest entry of A
 _VIOLATING = 0.3  # a mode violates constraints if more than this fraction of its motion violates them

@@ -24,7 +24,7 @@ from ...reference.solve.solver import InitialValueProblem
 from ..start.absolute import Pair, pairs
 from ..start.planar import in_plane
 
-# Wrench components up to this limit count as zero, for multipliers of length 1.
+# Largest wrench component that counts as zero, if the vector of multipliers has norm 1.
 _ZERO = 1e-7
 
 
@@ -99,7 +99,10 @@ class Reactions:
 
     @property
     def singular(self) -> bool:
-        """Whether the initial configuration is singular: the rank is different in a second configuration."""
+        """Whether the initial configuration is singular.
+
+        The configuration is singular if the rank of C is different in a second configuration.
+        """
         return self.elsewhere != self.rank.rank
 
     @property
@@ -202,7 +205,7 @@ def _cross_check(by_qr: tuple[Verdict, ...], by_svd: tuple[Verdict, ...], rank: 
     if differing:
         raise SolveError(
             f"cannot decide whether the reactions of {', '.join(differing)} are unique: QR decomposition and"
-            f" singular values give different results (smallest nonzero singular value {rank.smallest:.2g},"
-            f" largest one treated as zero {rank.largest:.2g}); the initial position is close to a singular"
+            f" singular values give different ranks (smallest nonzero singular value {rank.smallest:.2g},"
+            f" largest value treated as zero {rank.largest:.2g}); the initial position is close to a singular"
             " one; change it or the dimensions"
         )

@@ -129,9 +129,9 @@ class _Absolute:
             yield Pair(name, "nonholonomic", 1, self._columns(wrench[None]), np.ones((1, 1)), ("force",))
 
     def _motion(self, b: int) -> Array:
-        """Return the joint's twists (v, ω·extent) of a body relative to the parent body, in body axes.
+        """Return the twists (v, ω·extent) that the joint of a body permits, in body axes, shape (k, 6).
 
-        Each of the k rows is the twist for a unit rate of one coordinate; shape (k, 6).
+        Each of the k rows is the twist relative to the parent body for a unit rate of one coordinate.
         """
         S = self._state.posture.S.reshape(-1, 4, 4)[list(self._mechanism.bodies[b].coordinates)]
         R, p = self._frames[b + 1, :3, :3], self._frames[b + 1, :3, 3]
@@ -164,7 +164,10 @@ class _Absolute:
         return found
 
     def _by_quantity(self) -> Array:
-        """Return the wrenches whose power is the rate of each kinematic quantity, shape (quantities, B, 6).
+        """Return the wrenches of a unit effort on each kinematic quantity, shape (quantities, B, 6).
+
+        The total power of these wrenches equals the time derivative of the quantity. The wrenches depend on
+        the kind of quantity.
 
         - Point coordinate: a unit force at the point along the axis.
         - Direction cosine a·e: the moment a × e, because (ω × a)·e = (a × e)·ω.

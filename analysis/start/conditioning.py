@@ -25,13 +25,13 @@ _LOST = 1e6  # if cancellation exceeds this ratio, accelerations have fewer than
 _MASSLESS = 1e-12  # largest inertia that is treated as zero, relative to the inertia of the subtree
 # Smallest radius of gyration that is assumed for a body, relative to the mechanism's extent.
 _POINT = 1e-8
-_TURNED = 1e-3  # a joint is in gimbal lock if the |cosine| of its second Euler angle is below this
-_OFFSET, _VARIATION = 0.3, 0.1  # mean and variation of the coordinates' shifts to an ordinary position, rad or m
+_TURNED = 1e-3  # largest |cosine| of the second Euler angle of a joint in gimbal lock
+_OFFSET, _VARIATION = 0.3, 0.1  # mean and variation of shifts away from special positions, rad or m
 _INVOLVED = 0.1  # a coordinate is part of a motion if its share exceeds this fraction of the largest share
 
 
 def massless(model: ReferenceModel, q0: ArrayLike) -> list[Problem]:
-    """Return a problem for each possible motion at the initial positions that moves no mass.
+    """Return a problem for each motion of the coordinates that moves no mass in the initial position.
 
     Motions of a joint in gimbal lock are ignored. In gimbal lock, two Euler angles of the joint rotate
     about the same axis, so opposite changes of these angles move nothing.
@@ -55,7 +55,10 @@ def elsewhere(q: Array) -> Array:
 
 
 def _unresisted(model: ReferenceModel, q: Array) -> list[list[int]]:
-    """Return groups of coordinates that can change, alone or together, without moving mass."""
+    """Return groups of coordinates that can change while no body with mass moves.
+
+    A group contains one coordinate, or several coordinates that change together in a fixed ratio.
+    """
     mechanism = model.mechanism
     posture = model.state(0.0, q, np.zeros_like(q)).posture
     frames = posture.T.transpose(1, 0, 2)[1:]

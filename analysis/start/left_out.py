@@ -16,8 +16,8 @@ from ...reference.constraints.choice import RowChoice
 from ...reference.kinematics.quantities import KinematicState
 from ...reference.solve.model import ReferenceModel
 
-# Violations of independent constraints change redundant ones to first order; this change is subtracted.
-# A redundant constraint may still be violated by this factor times the estimate of the second-order change.
+# The first-order effect of violated independent constraints is subtracted from residuals of redundant ones.
+# A residual is a violation if it exceeds the estimated second-order effect by more than this factor.
 _CURVED = 10.0
 _NOISE = 1e-15  # smaller violations are always admissible
 _TINY = 1e-300  # avoids division by zero
@@ -73,16 +73,17 @@ class LeftOut:
         self.rows = [k for k in range(len(constraints.names)) if k not in choice.independent]
         self.names = tuple(constraints.names[k] for k in self.rows)
         self._constraints, self._unit = constraints, choice.unit
-        self._reach = choice.extent * choice.unit  # changes that move points by about the extent
+        self._reach = choice.extent * choice.unit  # changes of q that move points by about the mechanism's extent
         self._orders = constraints.orders[self.rows]
         self._open = float(model.mechanism.chain.simulation.violation)
 
     def residuals(self, state: KinematicState, qdd: Array | None = None) -> tuple[Array, Array]:
         """Return actual and admissible violations of the redundant constraints, shape (k,) each.
 
-        The actual violations do not include contributions from violations of the independent constraints.
-        If all actual violations are small, the second array contains lower bounds of the admissible
-        violations, because these bounds are faster to compute.
+        The actual violations do not include contributions from violations of the independent
+        constraints. The admissible violations have lower bounds that are faster to compute. If all
+        actual violations at a level are below the lower bounds, the second array contains the lower
+        bounds.
 
         Parameters
         ----------
@@ -131,7 +132,7 @@ class LeftOut:
             scale = scale + sizes.C @ np.abs(motion) + np.abs(values - rows.C @ motion)
             allowed = _CURVED * violated
         scale = scale[self.rows] + np.abs(implied)
-        # The limit is relative to the sum of the terms if this sum is below 1, and absolute otherwise.
+        # The limit is proportional to the sum of the terms up to a sum of 1, and constant for larger sums.
         small = np.maximum(self._open * np.minimum(scale, 1.0), _NOISE)
         return found, allowed * scale + small
 

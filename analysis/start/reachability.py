@@ -18,14 +18,14 @@ from ...reference.solve.solver import InitialValueProblem
 from .contradictions import ManifoldWalk, SingularStart
 from .left_out import Opening
 
-_REACHED = 1e-6  # a waypoint is reached if the position and orientation errors are below this, m and rad
-_CLOSE = 0.01 * _REACHED  # the search ends if the errors at the waypoint are below this, m and rad
+_REACHED = 1e-6  # a waypoint is reached if the norm of the errors is at most this value, m and rad
+_CLOSE = 0.01 * _REACHED  # the search ends if the norm of the errors is at most this value, m and rad
 _ITERATIONS = 200  # maximum number of steps of a search
 _LOOP = 100.0  # weight of closure residuals in the least-squares sum; waypoint errors have weight 1
 _SPREADS = (0.1, 0.3, 1.0, 1.0, 3.0, 3.0)  # maximum distances of random initial guesses, rad or m
 _FIRST_DAMPING = 1e-3  # initial damping of the Levenberg-Marquardt method
 _MOST_DAMPING = 1e8  # largest Levenberg-Marquardt damping; beyond it, steps are only rounding errors
-_ACROSS = 0.5**0.5  # converts the norm of direction cosine differences to a small rotation angle, rad
+_ACROSS = 0.5**0.5  # ratio of a small rotation angle, rad, to the norm of the changes of direction cosines
 
 
 def unreachable(problem: InitialValueProblem) -> list[Problem]:

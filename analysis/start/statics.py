@@ -74,7 +74,10 @@ def free_coordinates(mechanism: Mechanism, q: Array) -> tuple[int, ...]:
 
 
 def _following(mechanism: Mechanism, q: Array, loose: list[int]) -> list[int]:
-    """Return the joint coordinates without springs that the loop closures determine from the others."""
+    """Return those of the coordinates `loose` that the loop closures determine.
+
+    The argument `loose` contains the indices of joint coordinates without springs.
+    """
     if not mechanism.closures or not loose:
         return []
     posture = Kinematics(mechanism)(q, np.zeros(mechanism.n))
@@ -153,9 +156,10 @@ def equilibrium(model: ReferenceModel) -> Array:
 
 
 def equilibrium_near(model: ReferenceModel, q: Array) -> Array:
-    """Return the static equilibrium near the positions q with closed loops, shape (n,), rad or m.
+    """Return the coordinates of the static equilibrium near q, shape (n,), rad or m.
 
-    Raises SolveError if there is none; see `equilibrium`.
+    All loops must be closed at the given coordinates q. Raises SolveError if there is no equilibrium;
+    see `equilibrium`.
     """
     balance, q = _Balance(model, q), q.copy()
     if not balance.free:
@@ -175,11 +179,12 @@ def equilibrium_near(model: ReferenceModel, q: Array) -> Array:
 
 
 def resistance(model: ReferenceModel, q: Array) -> float:
-    """Return the smallest eigenvalue of the stiffness divided by the largest, in the equilibrium q.
+    """Return the smallest stiffness eigenvalue, divided by the largest magnitude of an eigenvalue.
 
-    Only motions of the free coordinates that keep the loops closed count. The equilibrium is stable if
-    the value is positive beyond rounding errors. If no such motion exists, the value is 1. The model
-    must not have an initial state.
+    The stiffness matrix is evaluated in the equilibrium q, for motions of the free coordinates that
+    keep the loops closed. The equilibrium is stable if the result is positive beyond rounding errors.
+    If no such motion exists, the result is 1. The argument `model` is the model that is used in the
+    search for the initial state. This model has no initial state.
     """
     balance = _Balance(model, q)
     values = np.linalg.eigvalsh(balance.stiffness_along(q))
@@ -187,7 +192,7 @@ def resistance(model: ReferenceModel, q: Array) -> float:
 
 
 class _Balance:
-    """Static equilibrium of the free coordinates, which loop closures couple."""
+    """Static equilibrium of the free coordinates, which are coupled by loop closures."""
 
     def __init__(self, model: ReferenceModel, q: Array) -> None:
         self.mechanism, self._model = model.mechanism, model
@@ -272,15 +277,19 @@ class _Balance:
         return bool(self._balanced(end)[0] @ way < DOWNHILL.opposed * work)
 
     def stiffness_along(self, q: Array) -> Array:
-        """Return the symmetric stiffness of motions with closed loops, shape (f − rank, f − rank)."""
+        """Return the symmetric stiffness matrix of all motions that keep the loops closed.
+
+        The shape is (f − rank, f − rank) with f free coordinates and the rank of the closure Jacobian.
+        """
         along = _null_space(self._at(q)[1])
         stiffness = along.T @ self._stiffness(q, self._balanced(q)[1]) @ along
         return np.asarray((stiffness + stiffness.T) / 2)
 
     def _softest(self, q: Array, worst: int) -> int:
-        """Return the index of the free coordinate with the largest share in the motion of least stiffness.
+        """Return the index of the free coordinate that moves most in the mechanism's softest motion.
 
-        If the loops allow no motion, the result is `worst`.
+        The softest motion is the motion with the smallest stiffness that all loops allow. If the loops
+        allow no motion, or if a stiffness is infinite or NaN, the result is `worst`.
         """
         along, stiffness = _null_space(self._at(q)[1]), self.stiffness_along(q)
         if not along.size or not np.isfinite(stiffness).all():
@@ -362,7 +371,7 @@ def following(problem: InitialValueProblem, searching: ReferenceModel) -> StartD
     problem : InitialValueProblem
         Equations with the initial state for the default parameters.
     searching : ReferenceModel
-        Model without an initial state that was used to find the initial state.
+        Model that was used in the search for the initial state. This model has no initial state.
     """
     mechanism, model, state = problem.mechanism, problem.model, problem.initial_state
     described, rests = described_state(mechanism), mechanism.chain.simulation.start == "statics"

@@ -44,8 +44,8 @@ def check_turned(mechanism: Mechanism, q: Array) -> None:
     if wrong:
         raise SolveError(
             f"{'; '.join(wrong)} relative to each other in the initial position; expected less than 1.57 rad"
-            " (90°), because beyond this angle the closure would pull the frames to a rotation of 180°: rotate"
-            " frame a or b by its rpy, or choose initial positions closer to the closed loop"
+            " (90°), because beyond this angle the closure would pull the frames to a relative angle of 180°;"
+            " change the key rpy of frame a or b, or choose initial positions closer to the closed loop"
         )
 
 

@@ -22,8 +22,8 @@ from .assembly import moving, smallest_change, unlocking
 def allowed_velocities(mechanism: Mechanism, q: Array, qd: Array) -> Array:
     """Return the rates closest to qd that fulfil all velocity-level constraints at q, shape (n,).
 
-    Only the rates of joints that the assembly may move are changed. Position-level programmed
-    constraints are ignored, because they may be violated initially.
+    The function changes only the rates of joints that may move to close the loops. Position-level
+    programmed constraints are ignored, because they may be violated initially.
 
     Parameters
     ----------

@@ -30,9 +30,10 @@ def errors_by_finer_run(run: Coupled) -> dict[str, Array]:
 
 
 def errors_by_whole(run: Coupled) -> dict[str, Array]:
-    """Return the difference of each output to the uncut machine over time, relative to the output's range.
+    """Return the differences of outputs from the uncut machine over time, relative to the ranges.
 
-    Values near events are NaN.
+    The uncut machine is the whole mechanism as one FMU. Differences of an output are divided by the
+    range of the output. Values near events are NaN.
     """
     if run.whole is None or not run.whole.signals:
         return {}

@@ -79,7 +79,7 @@ def errors(run: Coupled) -> TextTable:
 
 
 def origins(run: Coupled) -> TextTable:
-    """Return a table of the error of the coupling, and of the change of the model by bushings.
+    """Return a table of the coupling error and of the differences in the results caused by bushings.
 
     Bushings are spring-dampers in place of pins.
     """
@@ -162,7 +162,10 @@ def comparison(run: Coupled) -> TextTable:
 
 
 def failures(run: Coupled) -> list[tuple[str, str]]:
-    """Return each method that cannot be used or fails with some step lengths, and the reason."""
+    """Return each method with the reason why it fails with some or all step lengths.
+
+    Methods that cannot be used at all are included.
+    """
     reasons: dict[str, list[ComparedRun]] = {}
     for compared in run.comparison:
         if compared.failure:

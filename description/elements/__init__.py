@@ -1,4 +1,4 @@
-"""Tables of the force elements that the package `laws` defines.
+"""Classes for the TOML tables of force elements whose laws are in the package `laws`.
 
 Each module contains one class. The name of the module is the key of these elements in a
 description.

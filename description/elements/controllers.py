@@ -47,16 +47,16 @@ _ALWAYS = ("name", "type", "drives", "unit")
 
 
 class Controller(Element):
-    """Controller whose output is a name in expressions, and may replace an input of the FMU."""
+    """Controller whose output can be used in expressions, and can replace an input of the FMU."""
 
     measures: ClassVar = {"output": Quantity("{output}", "output of controller {name}")}
     details: ClassVar = {
         "unlimited": Quantity("{output}", "output of controller {name} before the limits"),
         "integral": Quantity("{output}", "integral part of controller {name}"),
         "derivative": Quantity("{output}", "derivative part of controller {name}"),
-        "lag": Quantity("{unit}", "change of the filtered measured quantity of {name} since the start"),
-        "slope": Quantity("{rate}", "slope of the output of {name}"),
-        "offset": Quantity("{unit}", "change of the output of {name} since the start"),
+        "lag": Quantity("{unit}", "change of the filtered quantity of controller {name} since the start"),
+        "slope": Quantity("{rate}", "slope of the output of controller {name}"),
+        "offset": Quantity("{unit}", "change of the output of controller {name} since the start"),
     }
 
     type: Literal["pi", "pid", "filter", "rate_limit"]
@@ -66,7 +66,7 @@ class Controller(Element):
     """Measured quantity of `pi` and `pid`, in `unit`: an expression, which may use outputs of controllers."""
     setpoint: Annotated[Expression | None, Command("{unit}", "setpoint of controller {name}")] = None
     """Setpoint of `pi` and `pid`, in `unit`: an expression; without this key the FMU's input `<name>_setpoint`."""
-    signal: Annotated[Expression | None, Command("{unit}", "input signal of {name}")] = None
+    signal: Annotated[Expression | None, Command("{unit}", "input signal of controller {name}")] = None
     """Signal that `filter` and `rate_limit` follow, in `unit`: an expression; without this key the FMU's input
     `<name>_signal`."""
     drives: str | None = None
@@ -79,35 +79,43 @@ class Controller(Element):
     gain: Annotated[Number | None, Quantity("{gain}", "gain of controller {name}")] = None
     """Proportional gain K, in `output_unit` per `unit`; negative if a positive output reduces the measured
     quantity."""
-    integral_time: Annotated[Positive | None, Quantity("s", "integral time of {name}", POSITIVE)] = None
+    integral_time: Annotated[Positive | None, Quantity("s", "integral time of controller {name}", POSITIVE)] = None
     """Integral time Ti, s; a `pid` without this key has no integral part."""
-    derivative_time: Annotated[Positive | None, Quantity("s", "derivative time of {name}", POSITIVE)] = None
+    derivative_time: Annotated[
+        Positive | None, Quantity("s", "derivative time of controller {name}", POSITIVE)
+    ] = None
     """Derivative time Td, s, of `pid`, whose derivative part acts on the measured quantity alone."""
     derivative_filter: Annotated[
-        Positive | None, Quantity("1", "derivative filter ratio N of {name}", POSITIVE)
+        Positive | None, Quantity("1", "derivative filter ratio N of controller {name}", POSITIVE)
     ] = None
     """Ratio N of `pid`, dimensionless: the derivative's filter has the time constant derivative_time/N; default
     10."""
-    setpoint_weight: Annotated[Number | None, Quantity("1", "weight of the setpoint of {name}")] = None
+    setpoint_weight: Annotated[Number | None, Quantity("1", "weight of the setpoint of controller {name}")] = None
     """Weight b of the setpoint in the proportional part gain·(b·setpoint − measured), dimensionless; default 1."""
-    integral_start: Annotated[Plain | None, Quantity("{output}", "initial integral part of {name}")] = None
+    integral_start: Annotated[Plain | None, Quantity("{output}", "initial integral part of controller {name}")] = (
+        None
+    )
     """Initial integral part, in `output_unit`; default 0."""
     lower: Annotated[Number | None, Quantity("{output}", "smallest output of controller {name}")] = None
     """Smallest output, in `output_unit`; default: no limit."""
     upper: Annotated[Number | None, Quantity("{output}", "largest output of controller {name}")] = None
     """Largest output, in `output_unit`; default: no limit."""
-    anti_windup_time: Annotated[Positive | None, Quantity("s", "anti-windup time of {name}", POSITIVE)] = None
+    anti_windup_time: Annotated[
+        Positive | None, Quantity("s", "anti-windup time of controller {name}", POSITIVE)
+    ] = None
     """Time Tt in which the integral part follows a limited output (back-calculation), s; default:
     integral_time."""
-    time_constant: Annotated[Positive | None, Quantity("s", "time constant of {name}", POSITIVE)] = None
+    time_constant: Annotated[Positive | None, Quantity("s", "time constant of controller {name}", POSITIVE)] = None
     """Time constant T of `filter`, s, and of `rate_limit` while its rate is below the limit. Sampled ones may
     leave it out: the filter then holds the sampled signal."""
-    rate: Annotated[Positive | None, Quantity("{rate}", "largest rate of the output of {name}", POSITIVE)] = None
+    rate: Annotated[
+        Positive | None, Quantity("{rate}", "largest rate of the output of controller {name}", POSITIVE)
+    ] = None
     """Largest rate of the output of `rate_limit` in both directions, in `unit` per s."""
-    start: Annotated[Number | None, Quantity("{unit}", "initial output of {name}")] = None
+    start: Annotated[Number | None, Quantity("{unit}", "initial output of controller {name}")] = None
     """Initial output of `filter` and `rate_limit`, in `unit`; default: initial value of the signal, and 0 for an
     input."""
-    sample: Annotated[_SampleTime | None, Quantity("s", "sample time of {name}", SAMPLE_TIME)] = None
+    sample: Annotated[_SampleTime | None, Quantity("s", "sample time of controller {name}", SAMPLE_TIME)] = None
     """Sample time, s, at least 1e-6: the controller acts at 0, sample, 2 sample, … and holds its output in
     between; default: continuous."""
 
@@ -135,9 +143,10 @@ class Controller(Element):
         known = (*_ALWAYS, *form.required, *form.defaults)
         for key in given:
             if key not in known:
-                raise KeyProblem(key, f'is no key of type = "{self.type}", which has: {", ".join(known[2:])}')
+                raise KeyProblem(key, f'is not a key of type = "{self.type}"; its keys: {", ".join(known[2:])}')
         if "signal" in form.defaults and self.time_constant is None and self.sample is None:
-            raise KeyProblem("time_constant", f'is missing; type = "{self.type}" without sample requires it')
+            text = f'is missing; type = "{self.type}" requires it unless the key sample is given'
+            raise KeyProblem("time_constant", text)
         self._check_integral()
         return self
 
@@ -160,7 +169,10 @@ class Controller(Element):
 
     @property
     def direct_commands(self) -> tuple[str, ...]:
-        """Keys of the commands on which the output depends without delay; states separate the others."""
+        """Keys of the commands with direct feedthrough to the output of the controller.
+
+        All other commands act on the output only through states.
+        """
         return tuple(self.commands) if self.type in ("pi", "pid") or self.sample is not None else ()
 
     @property
@@ -170,19 +182,19 @@ class Controller(Element):
 
     @property
     def initial_commands(self) -> tuple[str, ...]:
-        """Key of the command at whose initial value a filter begins."""
+        """Key of the command whose value at t = 0 is the initial value of a filter; or an empty tuple."""
         if self.derivative_time is not None:
             return ("measured",)
         return ("signal",) if self.signal is not None and self.start is None else ()
 
     @property
     def ascending(self) -> tuple[tuple[str, str], ...]:
-        """Keys of the limits, if both are given."""
+        """Keys of the lower and the upper limit, as one pair; empty unless both limits are given."""
         return () if self.lower is None or self.upper is None else (("lower", "upper"),)
 
     @property
     def drives_input(self) -> str | None:
-        """Name of the input that the output replaces, or None."""
+        """Name of the input that this controller drives; None without such an input."""
         return self.drives
 
     @property

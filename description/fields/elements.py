@@ -75,9 +75,10 @@ def number(unit: str, text: str, bounds: Bounds = ANY) -> Any:
 class Element(Part):
     """Base class of the tables of force elements that the package `laws` defines.
 
-    The law of an element publishes the quantities in `measures`. Each is an output `<name>_<quantity>` of the
-    FMU, and a name in expressions. The law may also have states and further outputs, whose meanings are in
-    `details`. They are outputs of the FMU, but no names in expressions.
+    The law of an element publishes the quantities in `measures`. Each quantity is an output
+    `<name>_<quantity>` of the FMU, and expressions can use this name. The law may also have states
+    and further outputs, whose meanings are in `details`. These quantities are also outputs of the
+    FMU, but expressions cannot use them.
     """
 
     measures: ClassVar[Mapping[str, Quantity]] = {}
@@ -107,32 +108,38 @@ class Element(Part):
 
     @property
     def commands(self) -> dict[str, Command]:
-        """Keys with commands that this element uses: an expression each, or an input of the FMU."""
+        """Annotations of those keys of this element whose values are commands, by key.
+
+        A command is given by an expression. Without an expression, the command is an input of the FMU.
+        """
         return self.marked(Command)
 
     @property
     def inputs(self) -> dict[str, str]:
-        """Names of the inputs by the keys of the commands that have no expression."""
+        """Names of the FMU inputs of this element.
+
+        A command without an expression is an FMU input. The key of the command is the dictionary key.
+        """
         return {key: f"{self.name}_{key}" for key in self.commands if getattr(self, key) is None}
 
     @property
     def direct_commands(self) -> tuple[str, ...]:
-        """Keys of the commands on which the published quantities depend without delay."""
+        """Keys of the commands that act on a published quantity of the element without delay by a state."""
         return tuple(self.commands)
 
     @property
     def initial_commands(self) -> tuple[str, ...]:
-        """Keys of the commands whose initial values the law uses."""
+        """Keys of the commands that the element evaluates at t = 0 for the initial values of its states."""
         return ()
 
     @property
     def ascending(self) -> tuple[tuple[str, str], ...]:
-        """Pairs of keys of numbers, of which the first number must be smaller than the second."""
+        """Pairs of keys with numbers; the number of the first key must be the smaller one."""
         return ()
 
     @property
     def drives_input(self) -> str | None:
-        """Name of the input that the quantity `output` of this element replaces, or None."""
+        """Name of the input that receives this element's quantity `output`; None if there is no such input."""
         return None
 
     @property
@@ -142,7 +149,10 @@ class Element(Part):
 
     @property
     def units(self) -> dict[str, str]:
-        """Units for the placeholders in meanings, apart from those of a joint."""
+        """Units that replace the placeholders in the units of quantities, by the name of the placeholder.
+
+        The placeholders `length` and `effort` for the units of a joint are not included.
+        """
         return {}
 
     def published(self, quantity: str, units: Mapping[str, str]) -> Measure:

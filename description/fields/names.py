@@ -39,7 +39,7 @@ _IN_MODELICA: dict[str, Sequence[str]] = {
         *("rotation", "symmetricMatrix", "inWorldAxes", "pointInertia"),
     ],
 }
-# Device names of Windows; no file or folder may have such a name, in any case and with any extension.
+# Device names of Windows, which files and folders must not have, whatever the letter case and extension.
 _DEVICES = frozenset(
     ["con", "prn", "aux", "nul", *(f"{port}{digit}" for port in ("com", "lpt") for digit in range(10))]
 )
@@ -54,9 +54,9 @@ def identifier(name: str) -> str:
 
 
 def prefix(name: str) -> str:
-    """Return a name unchanged if identifiers such as `<name>_gap` are valid in Modelica.
+    """Return a name unchanged if Modelica identifiers can begin with the name, such as `<name>_gap`.
 
-    If the name is invalid or a reserved word of expressions, ValueError is raised.
+    ValueError is raised if the name is invalid or a reserved word of expressions.
     """
     return _unreserved(name, _IN_EXPRESSIONS)
 
@@ -77,7 +77,7 @@ def file_name(name: str) -> str:
     identifier(name)
     if name.lower() in _DEVICES:
         raise ValueError(
-            f"{name!r} is the name of a device on Windows, and no valid name of a file or folder; choose another"
+            f"{name!r} is the name of a device on Windows, so no file or folder can have this name; choose another"
         )
     return name
 

@@ -68,7 +68,7 @@ AnyNumber: TypeAlias = float | ParametricNumber
 
 
 def value_of(number: AnyNumber) -> float:
-    """Return a number, or the value of an expression for the parameter values in the description."""
+    """Return a plain number unchanged, or evaluate an expression with the description's parameters."""
     return number.value if isinstance(number, ParametricNumber) else float(number)
 
 

@@ -54,7 +54,7 @@ class OrTable:
 
 
 class KeyProblem(ValueError):
-    """Fault of one key that is found when the whole table is validated."""
+    """Exception for a fault of one key, raised by the validation of the whole table."""
 
     def __init__(self, key: str, message: str) -> None:
         super().__init__(message)
@@ -92,9 +92,9 @@ def _choice(value: Any) -> str:
 
 
 def _only(*words: str) -> BeforeValidator:
-    """Return a validator for the strings at a key that otherwise accepts an array of names.
+    """Return a validator that accepts only the given words.
 
-    The given words are accepted; all other strings are rejected.
+    The validator checks the strings of keys that accept one of these words or an array of names.
     """
 
     def check(value: str) -> str:

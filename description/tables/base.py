@@ -37,7 +37,7 @@ class Support(Part):
             raise KeyProblem("law", "a contact law requires one_sided = true; set one_sided, or remove the law")
         if self.law is not None and self.damping[2]:
             raise KeyProblem(
-                "damping", "expected 0 along z, because the dissipation of the contact law replaces it"
+                "damping", "expected a damping of 0 along z, because the contact law has its own dissipation"
             )
         return self
 
@@ -65,7 +65,7 @@ class Base(Inertial):
     @model_validator(mode="after")
     def _complete(self) -> Base:
         if not self.has_inertia:
-            raise ValueError("mass and inertia of the base are missing (or give pseudo_inertia)")
+            raise ValueError("mass and inertia of the base are missing; give both, or pseudo_inertia")
         if self.support == "flexible" and not self.supports:
             raise ValueError('support = "flexible" needs at least one [[base.supports]]; or set support = "rigid"')
         return self

@@ -145,9 +145,7 @@ class Description(_WithElements):
 
     @property
     def driven(self) -> dict[str, str]:
-        """Output of a controller in equations, such as `slew.output`, by the name of the input that it
-        drives.
-        """
+        """Controller outputs that drive inputs, such as `slew.output`, by the name of the driven input."""
         found = ((element.drives_input, element.name) for _, element in self.elements)
         return {driven: f"{name}.output" for driven, name in found if driven is not None}
 

@@ -63,7 +63,7 @@ class Frame(Part):
     def rotation(self) -> Array:
         """Rotation matrix, shape (3, 3); columns are this frame's axes in the parent frame.
 
-        Entries that are 0 or ±1 up to rounding are exact.
+        Entries that differ from 0 or ±1 only by rounding errors are set to exactly 0 or ±1.
         """
         return _clean(self._transform()[:3, :3])
 
@@ -108,8 +108,9 @@ class Frame(Part):
     def quaternion(self, of: Trigonometry[S]) -> list[S]:
         """Return the orientation in the parent frame as a unit quaternion w, x, y, z.
 
-        The quaternion is a continuous function of angles that are parameters, because it is computed from
-        half of each angle. If the frame is given by `matrix`, w ≥ 0; the opposite quaternion represents the
+        The quaternion is computed from half of each angle, without a choice of sign. If an angle is a
+        parameter, the quaternion is therefore a continuous function of this parameter. If the frame is
+        given by `matrix`, the sign is chosen such that w ≥ 0. The opposite quaternion represents the
         same rotation.
         """
         if self.matrix is not None:

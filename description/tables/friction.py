@@ -61,7 +61,10 @@ class Dahl(Part):
 
 
 class Coulomb(Part):
-    """Regularised Coulomb friction: effort −effort·tanh(q̇/v_s), independent of the joint reaction."""
+    """Regularised Coulomb friction −F·tanh(q̇/v_s) with the friction limit F, the key `effort`.
+
+    The friction does not depend on the joint reaction.
+    """
 
     model: Literal["coulomb"]
     """Friction model."""

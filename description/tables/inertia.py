@@ -101,22 +101,22 @@ def _check_mass_and_inertia(part: Inertial) -> None:
             raise KeyProblem(key, "is missing; give both mass and inertia (or a beam, or pseudo_inertia)")
     inertia = part.about_com()[2]
     if not _is_symmetric(inertia):
-        raise KeyProblem("inertia", "expected a symmetric 3×3")
+        raise KeyProblem("inertia", "expected a symmetric 3×3 matrix")
     if part.physical:
         _check_moments("inertia", inertia)
 
 
 def _check_pseudo_inertia(pseudo: Array, physical: bool) -> None:
     if not _is_symmetric(pseudo):
-        raise KeyProblem("pseudo_inertia", "expected a symmetric 4×4")
+        raise KeyProblem("pseudo_inertia", "expected a symmetric 4×4 matrix")
     mass, moment = pseudo[3, 3], np.abs(pseudo[:3, 3]).max()
     if mass <= 0:
         raise KeyProblem("pseudo_inertia", f"expected a mass above 0 in the last row, got {mass:.6g}")
     if moment > FARTHEST * mass:
         raise KeyProblem(
             "pseudo_inertia",
-            f"expected a centre of mass within {FARTHEST:g} m, got the mass {mass:.6g} kg and the first moment"
-            f" {moment:.6g} kg·m in the last row",
+            f"expected a centre of mass (first moment divided by mass) within {FARTHEST:g} m of the origin, got"
+            f" the first moment {moment:.6g} kg·m and the mass {mass:.6g} kg in the last row",
         )
     if physical:
         _check_moments("pseudo_inertia", _from_pseudo_inertia(pseudo)[2])

@@ -20,7 +20,7 @@ MOST_POINTS = 10_000
 _LARGEST = 10_000_000  # bytes
 _MOST_PROBLEMS = 10
 _MOST_KINKS = 500
-_FEWEST = {("cubic", "free"): 4}  # Smallest number of points; two suffice in all other cases.
+_FEWEST = {("cubic", "free"): 4}  # Minimum number of points for pairs of `interpolation` and `ends`; 2 for others.
 _CONTINUOUS = {"linear": 0, "pchip": 1, "cubic": 2}
 
 
@@ -88,8 +88,8 @@ class Table(Part):
     def has_kinks(self) -> bool:
         """Whether integration steps end exactly at each point of the table.
 
-        Steps end there because the slope or the second derivative jumps. Long tables are an exception:
-        their jumps are too small and too many.
+        Steps end there because the slope or the second derivative jumps. Steps do not end at the points of
+        long tables. The jumps in long tables are small, and too many steps would be necessary.
         """
         return self.interpolation != "cubic" and len(self._points[0]) <= _MOST_KINKS
 

@@ -162,7 +162,7 @@ class Programmed(Part):
         if (self.expression is None) == (self.path is None):
             raise ValueError("give either expression or path")
         if self.path is not None and self.order != 0:
-            raise KeyProblem("order", "a path is a constraint on positions; remove the key")
+            raise KeyProblem("order", "a path always constrains positions; remove the key `order`")
         return self
 
     @property
@@ -203,7 +203,7 @@ class Motion(Part):
 
     @property
     def rows(self) -> tuple[str, ...]:
-        """Name of the constraint equation, as a tuple."""
+        """Tuple whose only member is the name of the constraint equation."""
         return (self.name,)
 
 
@@ -223,7 +223,7 @@ class Nonholonomic(Part):
 
     @property
     def rows(self) -> tuple[str, ...]:
-        """Name of the constraint equation, as a tuple."""
+        """Tuple whose only member is the name of the constraint equation."""
         return (self.name,)
 
 

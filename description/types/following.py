@@ -20,7 +20,7 @@ class StartDependence:
     Parameters
     ----------
     described
-        Coordinates and rates of the description, n numbers each, rad or m (per s).
+        Coordinates (rad or m) and rates (rad/s or m/s) of the description, n numbers each.
     moving
         Coordinates that the stages `assembly` and `velocities` change.
     assembly
@@ -54,7 +54,7 @@ class StartDependence:
 
     @property
     def is_none(self) -> bool:
-        """Whether no search is necessary: the described start values are the initial state."""
+        """Whether the described initial values are the initial state, so that no search is necessary."""
         return not self.stages
 
     def constraints(self, stage: SearchStage) -> tuple[int, ...]:

@@ -27,10 +27,10 @@ class SearchStage:
     most_steps
         Maximum number of steps; 1 for a linear problem.
     longest
-        Largest change of a coordinate in one step: angles in rad, lengths in m (equilibrium) or
-        relative to the mechanism's size (assembly). Longer steps may converge to other solutions. A
-        smaller limit is not suitable either: with 0.3 m, an FMU rejected a mechanism as unstable,
-        although its rope can lift the load.
+        Largest change of a coordinate in one step. Angles are in rad. Lengths are in m in the search
+        for an equilibrium, and relative to the mechanism's size in the assembly. Longer steps may
+        converge to other solutions. Shorter steps can fail: with a limit of 0.3 m, a load on a rope was
+        wrongly reported as unstable.
     """
 
     name: str
@@ -62,27 +62,28 @@ class DownhillLimits:
         Spring stiffness of the second trial; the first trial has no spring. The value is relative to
         the stiffness at which the largest force causes a step of maximum length.
     most_springs
-        Maximum number of trials at one position; 4^60 exceeds any ratio of forces to stiffnesses.
+        Maximum number of trials at one position. The stiffness increases by a factor of 4 in each trial,
+        so 60 trials cover every ratio of forces to stiffnesses.
     indifferent
         A stiffness counts as zero if its ratio to the largest stiffness is below this limit, because
         finite differences are inexact.
     opposed
-        Limit for the work that the forces at the end of a step do along the step, relative to the same
-        work of the forces at its beginning. If the ratio is below this limit, the step is too long
+        Smallest admissible work of the forces at the end of a step, relative to the work of the forces
+        at the beginning. With less work, the forces oppose the step, and the step is too long
         (Crisfield 1982).
     loops
         Stiffness of springs that replace loop closures, relative to the stiffness of the coordinates.
         With this value, half of the digits remain significant.
     converged
         The search has converged if no coordinate changes by more than this limit in the last step. The
-        unit is rad or m, or the limit is relative to the mechanism's size. By quadratic convergence,
-        the next step would be less than rounding errors.
+        unit is rad or m, or the limit is relative to the mechanism's size. Because the convergence is
+        quadratic, the next step would be smaller than rounding errors.
     pivot
         A pivot of the Cholesky factorisation counts as zero below this fraction of the diagonal element
         before elimination.
     unmoved
-        Rounding error of a position, rad or m. If the forces move the stiffest spring by less than this
-        error, they count as balanced.
+        Rounding error of a position, rad or m. Forces count as balanced if they move the stiffest
+        spring by less than this error.
     """
 
     stiffer: float = 4.0
@@ -100,13 +101,13 @@ DOWNHILL = DownhillLimits()
 
 # ---- Limits of the search in Python: finite differences and damped steps without quadratic convergence ----------
 
-CLOSED = 1e-7  # a loop counts as closed below this gap, m or rad; described values have about 8 digits
+CLOSED = 1e-7  # largest gap of a closed loop, m or rad; described values have about 8 digits
 RANK = 1e-9  # singular values of the closure Jacobian below this fraction of the largest one count as zero
 STALLED = 1e-9  # if a step reduces the gap by a smaller fraction, the search cannot make progress
-KEPT = 1e-8  # velocity residuals below this count as zero, in the constraint's unit/s; relative for terms above 1
+KEPT = 1e-8  # velocity residuals up to KEPT · max(1, sum of |terms|) count as zero, in the constraint's unit/s
 BALANCED = 1e-9  # forces are in equilibrium if their sum is below this fraction of the largest force
-SETTLED = 1e-13  # steps below this are rounding errors, as a fraction of the largest coordinate (at least 1)
-CLOSE = 1e-6  # below this length, rad or m, Newton steps need no check of the forces
+SETTLED = 1e-13  # the search ends if the step is below SETTLED · max(1, largest |coordinate|), rad or m
+CLOSE = 1e-6  # longest Newton step that is accepted without a check of the forces, rad or m
 SMALLEST = 1e-12  # stiffnesses or forces below this fraction of the largest one count as zero
 PATIENCE = 20  # progress is judged over this many recent steps
 PROGRESS = 0.9  # no progress: the smallest recent residual exceeds this fraction of the largest recent one

@@ -60,6 +60,9 @@ def quotient(name: str, other: str) -> str:
 
 
 def _product(powers: Mapping[str, int], sign: int) -> str:
-    """Return the product of all units with positive powers, or with negative ones, without sign."""
+    """Return the product of all units whose powers have the given sign.
+
+    The powers are written without their sign.
+    """
     parts = ((base, sign * power) for base, power in powers.items() if base and sign * power > 0)
     return ".".join(base if power == 1 else f"{base}{power}" for base, power in parts)

@@ -155,7 +155,7 @@ def write_ssp(plant: Path, out: Path, controller: Path | None = None, connect: S
     }
     if controller is None and connect:
         raise DescriptionError(
-            "connect", f"expected a controller, whose variables are connected, for {connect[0]!r}"
+            "connect", f"expected a controller FMU, because {connect[0]!r} connects a variable of a controller"
         )
     if controller is None:
         slot = SspElement("Controller", "Place for a controller", tuple(map(_opposite, own.connectors)))
@@ -228,7 +228,8 @@ def connected_pairs(plant: SspElement, controller: SspElement, connect: Sequence
     Raises
     ------
     DescriptionError
-        If a text names an unknown variable, two inputs, two outputs, or a connected input again.
+        If a text names an unknown variable, two inputs, two outputs, or an input that is connected
+        already.
     """
     found, taken, problems = list[tuple[str, str]](), set[tuple[str, str]](), list[Problem]()
     for text in connect:
@@ -278,8 +279,9 @@ def _check_fit(plant: SspElement, controller: SspElement, pairs: Pairs, path: Pa
 
 
 def _misfits(plant: SspElement, controller: SspElement, pairs: Pairs) -> Iterator[Problem]:
-    """Yield problems of connected variables, and of inputs with equal names, that have incompatible types
-    or units.
+    """Yield a problem for each pair of connected variables with incompatible types or units.
+
+    Inputs of the plant and the controller that have the same name are also checked as a pair.
     """
     own, other = ({c.name: c for c in element.connectors} for element in (plant, controller))
     shared = [(name, name) for name in plant.of_kind("input") if name in controller.of_kind("input")]
@@ -368,7 +370,10 @@ class _Texts:
 
 
 def units_of(description: Any) -> dict[str, SspUnit]:
-    """Return the units that the FMU defines in base units, as SSP requires, by name."""
+    """Return the definitions of the FMU's units in base units, by the name of the unit.
+
+    SSP requires these definitions.
+    """
     return {
         u.name: SspUnit(u.name, _base(u.baseUnit)) for u in description.unitDefinitions if u.baseUnit is not None
     }

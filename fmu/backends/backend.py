@@ -15,7 +15,7 @@ from .fmu import Backend
 from .native import Native
 from .omc import OpenModelica
 
-# Constructor of each backend from the options omc and timeout, by the name of the backend.
+# Constructors of the backends by name, with the arguments omc (path or None) and timeout (s).
 # A constructor raises MissingToolError if its tool is not installed.
 BACKENDS: dict[str, Callable[[str | None, float], Backend]] = {
     "openmodelica": lambda omc, timeout: OpenModelica(openmodelica.find(omc), timeout),

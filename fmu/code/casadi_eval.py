@@ -117,10 +117,10 @@ class Evaluator:
         return self._memo[id(expr)][1]
 
     def _spine(self, expr: Expr) -> list[Expr]:
-        """Return the unevaluated nodes along the first arguments of an expression, outermost node first.
+        """Return the chain of first operands, from an expression down to the last unevaluated operand.
 
-        A sum of many terms is nested in its first argument, so that a recursive evaluation of a long sum
-        would exceed Python's recursion limit.
+        A long sum is nested in the first operand. A recursive evaluation of such a sum would exceed
+        Python's recursion limit.
         """
         found = []
         while id(expr) not in self._memo:
@@ -186,7 +186,7 @@ class Evaluator:
             holds = self.switches[len(self._events) + self._relations.index(switched)]
             return ca.if_else(1 - holds if comparison in ("<=", ">=") else holds, then, otherwise)
         slope = self(expr.args[4])
-        # left − right crosses zero at the switching time, and has the sign of its slope afterwards.
+        # left − right is zero at the switching time; just afterwards, it has the sign of its time derivative.
         condition = compare(slope * (self.switches[self._events.index(switched)] - 0.5), 0)
         if not slope.is_constant():
             condition = ca.if_else(slope == 0, compare(left, right), condition)

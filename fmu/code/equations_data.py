@@ -69,7 +69,7 @@ class CodeContents:
     output_step : float
         Interval of the output times, s.
     timed : TimedPace
-        Upper bounds of the step size, so that no step misses a change of an expression in time.
+        Upper bounds of the step size, so that no step misses a short change of a function of time.
     token : str
         Instantiation token (GUID) of the FMU.
     version : str
@@ -200,9 +200,10 @@ def _complete(blocks: Mapping[str, int]) -> dict[str, int]:
 
 
 def _lists(stage: Stage, derivative: StageDerivative | None) -> dict[str, str]:
-    """Return the C arrays to which the structures of an evaluation stage point, by C name.
+    """Return the C arrays of an evaluation stage, by C name.
 
-    The arrays contain the offsets and sizes of the workspace blocks that the stage reads or writes.
+    The C structures of the stage contain pointers to these arrays. The arrays contain the offsets
+    and sizes of the workspace blocks that the stage reads or writes.
     """
     name = stage.function.name()
     found = {f"{name}_inputs": _offsets(stage.inputs), f"{name}_outputs": _offsets(stage.outputs)}
@@ -269,7 +270,7 @@ def _derivative(name: str, found: StageDerivative, work: Mapping[str, int], adjo
     }
 
 
-# For each kind of variable: C name of its index. For all other kinds, the number is used.
+# C names of variable indices, by kind of variable. The indices of all other kinds are written as numbers.
 _INDEX_NAMES = {
     "real_setting": lambda v: f"SETTING_{v.name.upper()}",
     "integer_setting": lambda v: f"SETTING_{v.name.upper()}",
@@ -382,9 +383,10 @@ def _bounds(bounds: Bounds) -> dict[str, Any]:
 
 
 def _dependencies(structure: ModelStructure, count: int) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the C code of all dependency lists, and of the tables that point to these lists, by name.
+    """Return the C code of all dependency lists, and of the tables that point to these lists.
 
-    Unknowns with equal dependencies share one list. The tables are indexed by value reference.
+    Both results map names to C code. Unknowns with equal dependencies share one list. The tables are
+    indexed by value reference.
     """
     sides = {
         "dependencies": (*structure.outputs, *structure.derivatives),

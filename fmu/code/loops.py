@@ -44,8 +44,8 @@ def pieces(kinds: NDArray[np.int64]) -> list[Piece]:
     Parameters
     ----------
     kinds : ndarray, shape (n,)
-        Integer for each operation. Equal integers mean that one line of a loop can execute both
-        operations.
+        Integer for each operation. Two operations with equal integers can be executed by the same
+        line of a loop.
     """
     found = sorted(_loops(kinds))
     ends = [0, *(loop.end for loop in found)]

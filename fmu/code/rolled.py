@@ -145,7 +145,7 @@ def _operand(block: int, elements: list[int], local: bool, carried: bool, line: 
 
 
 class _Names:
-    """Names in a C function: enumerators of the arguments and results, and names of their elements."""
+    """Names in a C function: enum constants of the arguments and results, and names of array elements."""
 
     def __init__(self, labels: Labels) -> None:
         self._labels = {"arg": labels.arguments, "res": labels.results}
@@ -160,9 +160,9 @@ class _Names:
         return (name if self._counts[name] == 1 else f"{name}_{array}{block}").upper()
 
     def elements(self, array: str, block: int, indices: Sequence[int]) -> str:
-        """Return the names of the first and last element that a line of a loop reads or writes, for a comment.
+        """Return a text for comments: the first and last array element that a statement of a loop accesses.
 
-        The result is empty if the elements have no names.
+        The text is empty if the elements have no names.
         """
         names = self._labels[array][block].elements
         if not names:
@@ -258,7 +258,7 @@ def _read(operands: Iterable[Operand]) -> Iterable[StridedOperand]:
 
 
 def _rooms(free: NDArray[np.bool_], count: int, wanted: int) -> list[int]:
-    """Return the first indices of `wanted` disjoint ranges of free memory cells.
+    """Return the first index of each of `wanted` disjoint ranges of free memory cells.
 
     Each range has `count` consecutive cells. A range may extend beyond the last existing cell, because
     the memory can be extended.
@@ -273,7 +273,7 @@ def _rooms(free: NDArray[np.bool_], count: int, wanted: int) -> list[int]:
 
 
 class _Text:
-    """Writer of the C function of one piece of a tape of operations."""
+    """Generator of the C function that executes one piece of a tape of operations."""
 
     def __init__(self, tape: Tape, piece: Piece, operands: list[list[Operand]], memory: _Memory) -> None:
         self._tape, self._piece, self._operands, self._memory = tape, piece, operands, memory

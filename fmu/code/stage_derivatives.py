@@ -1,10 +1,11 @@
 """Forward and reverse derivatives of evaluation stages as CasADi functions.
 
-A linear solve A X = B after a stage is not differentiated by CasADi. The functions return the
-directional derivative of B − A X for constant X. The C code then computes dX = A⁻¹ (dB − dA X) with
-the stored factors of A. For constrained equations of motion M X − Cᵀ Λ = F, C X = W, the residuals
-are F − M X + Cᵀ Λ and W − C X. For the mass matrix M of a tree of bodies, M X is computed by the
-recursive Newton–Euler algorithm. See fmu/sources/core/equations.h.
+CasADi does not differentiate a linear solve A X = B after a stage. For such a stage, the CasADi
+functions return the directional derivative of the residual B − A X for constant X. The C code then
+computes dX = A⁻¹ (dB − dA X) with the stored factors of A. For constrained equations of motion M X
+− Cᵀ Λ = F, C X = W, the residuals are F − M X + Cᵀ Λ and W − C X. For the mass matrix M of a tree
+of bodies, M X is computed by the recursive Newton–Euler algorithm. See
+fmu/sources/core/equations.h.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from .tape import with_own_registers
 
 @dataclass(frozen=True)
 class StageDerivative:
-    """Directional derivatives of an evaluation stage before its linear solve.
+    """Directional derivatives of an evaluation stage, without the linear solve at its end.
 
     The derivative relates two sets of workspace blocks: the stage reads the blocks `origin` and
     computes the blocks `to`. The forward function returns the changes of `to` for given changes of
@@ -95,7 +96,7 @@ def differentiate(stage: Stage) -> StageDerivative:
     results = list(stage.function.call(symbols))
     to, values, arguments = stage.outputs, stage.inputs, list(symbols)
     changes = tuple(label.change for label in stage.labels)
-    # Derivatives are evaluated where the solution is zero, so a change of the matrix has no effect on it.
+    # The solution of the linear system is zero here, so a change of the matrix does not change the solution.
     if stage.vanishes:
         place = stage.outputs.index(stage.solution)
         results, to, changes = results[place : place + 1], to[place : place + 1], changes[place : place + 1]

@@ -49,7 +49,7 @@ class Label:
 
     @property
     def change(self) -> Label:
-        """Label of the workspace block that contains the changes of values in a directional derivative."""
+        """Label of the block that contains the directional derivatives of the values in this block."""
         return Label(f"change_of_{self.name}", tuple(f"change of {element}" for element in self.elements))
 
 
@@ -69,8 +69,7 @@ class StagedSystem:
     n : int
         Number of equations.
     columns : int
-        Number of right-hand sides; 0 if no stage reads the solution, so that only its magnitude is
-        computed.
+        Number of right-hand sides; 0 if no stage reads the solution.
     matrix, right : Block
         Workspace blocks of A and B; the solution overwrites B.
     symmetric : bool
@@ -96,7 +95,7 @@ class StagedSystem:
 
     @property
     def left(self) -> tuple[Block, ...]:
-        """Workspace blocks of the left-hand side of the linear system: only the matrix A."""
+        """Workspace blocks that define the left-hand side of the linear system: the block of the matrix A."""
         return (self.matrix,)
 
 

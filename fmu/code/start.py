@@ -10,9 +10,9 @@ The search has three phases. Each phase is a stage whose linear system yields a 
                  code for the Jacobian would grow with n²
     velocities   smallest velocity change that satisfies the velocity constraints
 
-In each phase, the C code adds up the Newton steps in a workspace block. Derivatives of the initial
-state treat this sum as a constant. This is exact, because the derivative of the last Newton step is
-the derivative of the solution.
+In each phase, the C code adds up the Newton steps in a workspace block. The derivatives of the initial
+state are computed from one further Newton step at the solution. In this step, the sum of the earlier
+steps counts as constant. By the implicit function theorem, the derivatives are exact.
 """
 
 from __future__ import annotations
@@ -106,10 +106,10 @@ class StartStages:
     def _freed(self, q: Sequence[SX], guess: SX) -> list[SX]:
         """Return all coordinates for a guess of the unknowns in the search for static equilibrium.
 
-        The unknowns are the free coordinates. Some of them have an equilibrium value that does not depend
-        on their start parameters: coordinates of the base, of beams, of joints with springs, or outside of
-        all kinematic loops. For these coordinates, the guess is the value itself. For every other free
-        coordinate, the guess is a difference from the start value.
+        The unknowns are the free coordinates. For most free coordinates, the guess is a difference from the
+        start value. For settled coordinates, the guess is the value itself, because the equilibrium value
+        does not depend on the start parameter. Settled are coordinates of the base, of beams, of joints
+        with springs, and of joints outside of all kinematic loops.
         """
         free, settled = self._start.free, self._start.settled
         values = dict(zip(free, ca.vertsplit(guess[: len(free)]), strict=True))
@@ -202,7 +202,7 @@ def initial(start: Start, phase: SearchStage) -> list[float]:
 
 
 def at_defaults(start: Start, phase: SearchStage) -> list[float]:
-    """Return the solution of a phase of the initial-state search for default parameters.
+    """Return the solution of a phase of the initial-state search if all parameters have default values.
 
     Lagrange multipliers are set to zero. The list is empty for the phases assembly and velocities,
     because default parameters require no change in these phases.
@@ -218,8 +218,8 @@ def _equilibrium(start: Start, positions: Sequence[float]) -> list[float]:
 def parameter_of(start: Start, phase: SearchStage) -> list[str]:
     """Return the names of the start parameters of all coordinates that a phase of the search moves.
 
-    In the velocity phase, these are start parameters of rates. The list also contains names for rates
-    that are not states, although such rates have no start parameter.
+    In the velocity phase, these are start parameters of rates. A rate that is not a state has no
+    start parameter. For such a rate, the list contains the name that the parameter would have.
     """
     return [f"{start.coordinates[k]}{'_dot' * phase.level}_start" for k in start.moved(phase)]
 

@@ -88,7 +88,8 @@ class Tape:
     elements : ndarray, shape (n, 2)
         Index of the element in the argument, or index of the operation that computes the operand.
     results : dict
-        Pairs of result index and element index to which an operation writes, by operation.
+        Mapping from the index of an operation to the results that the operation writes. Each result is
+        a pair of result index and element index.
     """
 
     operators: Sequence[str]
@@ -99,7 +100,10 @@ class Tape:
 
 
 class _Instructions:
-    """The N instructions of a CasADi function, and conversion of its n elementary operations to a tape."""
+    """Instructions of a CasADi function, with methods that convert the function to a tape.
+
+    The function has N instructions, of which n are elementary operations.
+    """
 
     def __init__(self, function: ca.Function) -> None:
         self._function = function
@@ -146,7 +150,7 @@ class _Instructions:
         blocks = np.where(computed, COMPUTED, self._given[sources, 0])
         elements = np.where(computed, self._numbers[sources], self._given[sources, 1])
         blocks[self._constant | (sources < 0)] = NOTHING
-        # A constant first operand becomes part of the C template; the second operand takes its place.
+        # A constant first operand is written into the C template. The second operand then becomes the first.
         for found in (blocks, elements):
             found[self._constant[:, 0]] = found[self._constant[:, 0], ::-1]
         return blocks[self._operations], elements[self._operations]

@@ -29,7 +29,7 @@ _NARROW = ("-mprefer-vector-width=128",)
 class Toolchain:
     """C compilers for the shared library of one platform, one compiler per processor architecture.
 
-    `march` is the minimum processor on which the library runs: one of `MARCHES`, or "" for any
+    `march` is the oldest processor on which the library has to run: one of `MARCHES`, or "" for any
     processor of the platform.
     """
 
@@ -65,7 +65,8 @@ def toolchains(fmi: str, platforms: Sequence[Platform] = (), march: str = "") ->
         raise _refused(f"expected one of {', '.join(MARCHES)}, got {march!r}")
     if platforms:
         raise _refused(
-            f"{march} builds for this machine only and cannot be combined with platforms; remove one of the two"
+            f"{march} builds for this machine only and cannot be combined with the option platforms;"
+            " remove one of the two options"
         )
     own = replace(_toolchains(fmi, ())[0], march=march)
     cc = own.compilers[0]

@@ -35,7 +35,7 @@ class Compiler:
     is_zig: bool = False
 
     def march(self, name: str) -> tuple[str, ...]:
-        """Return the compiler option that selects the minimum processor.
+        """Return the compiler option for the oldest processor on which the binary has to run.
 
         The processor is named as in gcc's option -march.
         """

@@ -21,7 +21,7 @@ TARGETS = {
     "aarch64-darwin": "aarch64-macos.11.0",
     "wasm32-wasip2": "wasm32-wasi",
 }
-# Short names of platforms that both versions of FMI may be asked for.
+# Short platform names that users can request for both FMI 2.0 and FMI 3.0.
 _SHORT = {"wasm32": "wasm32-wasip2"}
 
 # FMI 3.0 platform names, by FMI 2.0 platform name.
@@ -44,7 +44,7 @@ class Platform:
     Attributes
     ----------
     name : str
-        Name of the folder in the FMI version.
+        Name of the folder, which the FMI version of the FMU prescribes.
     systems : tuple of str
         FMI 3.0 names of the systems on which the library runs.
     """
@@ -102,6 +102,6 @@ def _platforms(name: str, fmi: str) -> tuple[Platform, ...] | Problem:
         return (Platform(folders[name], _FMI2[folders[name]]),)
     if name in TARGETS:
         return Problem(
-            name, f"FMI 2.0 has no name for this platform; use --fmi 3.0, or one or more of {', '.join(_FMI2)}"
+            name, f"FMI 2.0 has no name for this platform; use --fmi 3.0, or platforms among {', '.join(_FMI2)}"
         )
     return Problem(name, f"unknown platform; expected one or more of {', '.join(_FMI2)}")

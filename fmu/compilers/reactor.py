@@ -31,7 +31,8 @@ def reactor(
     flags : mapping
         Compiler options of individual sources; the others are compiled without warnings.
     exports : sequence of str
-        C functions that the module exports. Functions with a name for export in the source need none.
+        C functions that the module exports. Functions with an export name in the C source need not be
+        listed.
     progress : callable
         Function that is called with a text for each compiled source.
 

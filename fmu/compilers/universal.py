@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 
-# Magic number from Apple's mach-o/fat.h; the libraries' alignment is 2 to this power, bytes.
+# Magic number from Apple's mach-o/fat.h, and exponent of the alignment of the libraries: 2**14 bytes.
 _MAGIC, _ALIGNMENT = 0xCAFEBABE, 14
 
 

@@ -1,4 +1,7 @@
-"""Component of a core module: the FMU's functions in the types of the layered standard."""
+"""WebAssembly component that exports an FMU's functions with the types of the FMI layered standard.
+
+The component contains the core module that was compiled from the FMU's C code and `adapter.c`.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from .encoding import (
 )
 from .interface import COMMON, INTERFACES, LOG_MESSAGE, TYPES, Interface, Type, definitions, full_name
 
-# Functions that the FMU's module needs or exports before both sides exist, with their numbers of arguments.
+# Number of arguments of each function that is called through a table, because its definition comes later.
 _LATE = {"drop": 1, "log-message": 7}
 _I32, _FUNCREF = b"\x7f", b"\x70"
 
@@ -35,7 +38,7 @@ class _Builder:
     def __init__(self, core: bytes) -> None:
         self.out = ComponentEncoder()
         self.core = core
-        self.methods: dict[str, int] = {}  # core functions by the names of their exports
+        self.methods: dict[str, int] = {}  # index of each core function, by exported name
 
     def build(self) -> bytes:
         log = self._imports()
@@ -48,7 +51,7 @@ class _Builder:
         return self.out.encoded()
 
     def _imports(self) -> int:
-        """Import the types and the logger, and return the function of the logger."""
+        """Import the types and the logger; return the index of the logger's function."""
         shared = self.out.import_instance(full_name("types"), instance_type(definitions(TYPES), {}, {}))
         known = {label: self.out.imported_type(shared, label) for label in definitions(TYPES)}
         logger = instance_type({}, definitions(LOG_MESSAGE), {"status": known["status"]})
@@ -56,10 +59,11 @@ class _Builder:
         return self.out.imported_function(callbacks, "log-message")
 
     def _instances(self, log: int) -> tuple[int, list[int]]:
-        """Instantiate the modules; return the FMU's core instance and the types of both kinds of FMU.
+        """Instantiate the modules; return the FMU's core instance and the resource types.
 
-        The types need a destructor and the logger needs a memory, which the FMU's module exports. The
-        module in turn needs both. A table of functions breaks this cycle: it is filled at last.
+        There is one resource type for each kind of FMU. The FMU's module imports functions of the resource
+        types and of the logger. These functions need the destructor and the memory that the FMU's module
+        exports. A table of functions breaks this cycle, because the table is filled last.
         """
         out = self.out
         late, main_module, fill = map(out.module, (_late_module(), self.core, _fill_module()))
@@ -94,8 +98,9 @@ class _Builder:
     def _export(self, interface: Interface, resource: int, main: int) -> None:
         """Export an interface.
 
-        Exported functions must refer to exported types, which the functions of this component do not.
-        An inner component exports both again under their names.
+        Exported functions must refer to exported types, but the functions of this component do not. An
+        inner component therefore imports the types and the functions, and exports all of them under their
+        names.
         """
         types, functions = _types(interface), _functions(interface)
         for label, of in definitions(interface.record).items():
@@ -107,7 +112,7 @@ class _Builder:
 
 
 def _types(interface: Interface) -> dict[str, Type | None]:
-    """Return the types of an interface by their names, with None for that of an instance."""
+    """Return the types of an interface by name; the value None stands for the type of an FMU instance."""
     return {**definitions(TYPES), **definitions(interface.record), interface.resource: None}
 
 
@@ -140,7 +145,7 @@ def _function_types() -> list[bytes]:
 
 
 def _late_module() -> bytes:
-    """Return a module with the functions of `_LATE`, which call the entries of an empty table."""
+    """Return a module whose functions, listed in `_LATE`, call entries of a table that is filled later."""
     exports = [name(label) + b"\0" + number(k) for k, label in enumerate(_LATE)]
     bodies = []
     for k, n in enumerate(_LATE.values()):
@@ -159,7 +164,10 @@ def _late_module() -> bytes:
 
 
 def _fill_module() -> bytes:
-    """Return a module that fills the table and initialises the FMU's module."""
+    """Return a module that fills a table of functions and then initialises the FMU's module.
+
+    The table belongs to the module that `_late_module` returns.
+    """
     functions = [*_LATE, "_initialize"]
     imports = [name("") + name(label) + b"\0" + number(k) for k, label in enumerate(functions)]
     entries = vector(map(number, range(len(_LATE))))

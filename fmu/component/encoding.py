@@ -28,7 +28,7 @@ _CORE_MODULE, _CORE_INSTANCE, _COMPONENT_SECTION, _INSTANCE, _ALIAS, _TYPE, _CAN
     *(1, 2, 4, 5),
     *(6, 7, 8, 10, 11),
 )
-# Kinds of definitions, as they are written wherever one is referred to.
+# Codes of the kinds of definitions; a reference to a definition begins with the code.
 CORE_FUNCTION, CORE_TABLE, CORE_MEMORY = b"\0\0", b"\0\1", b"\0\2"
 FUNCTION, TYPE, INSTANCE = b"\1", b"\3", b"\5"
 
@@ -45,13 +45,16 @@ def name(text: str) -> bytes:
 
 
 def vector(items: Iterable[bytes]) -> bytes:
-    """Encode a list of encoded items."""
+    """Return the encoding of a list whose items are already encoded."""
     items = list(items)
     return number(len(items)) + b"".join(items)
 
 
 def module(sections: Mapping[int, Iterable[bytes] | bytes]) -> bytes:
-    """Return a core module of sections, each a list of encoded items or its encoded content."""
+    """Return a WebAssembly core module that consists of the given sections.
+
+    Each section is a list of encoded items, or the encoded content of the section.
+    """
     contents = {key: body if isinstance(body, bytes) else vector(body) for key, body in sections.items()}
     return _MODULE + b"".join(_section(key, body) for key, body in contents.items())
 
@@ -65,21 +68,24 @@ def _label(text: str) -> bytes:
 
 
 def _index(value: int) -> bytes:
-    """Encode an index where a type is expected, which is a signed number."""
+    """Encode the index of a type as a signed number.
+
+    Primitive types have negative numbers, so that a type index cannot be mistaken for a primitive type.
+    """
     low, rest = value & 0x7F, value >> 7
     return bytes([low]) if not rest and low < 0x40 else bytes([low | 0x80]) + _index(rest)
 
 
 @dataclass
 class Types:
-    """Types that are defined one after the other, in a component or in the type of an instance.
+    """Types that a component or an interface defines, in the order of the type indices.
 
     Attributes
     ----------
     known : dict
-        Index of each defined type, and of each type by its name.
+        Index of each type. The dictionary keys are types and names of types.
     definitions : list of bytes
-        Encoded definitions that have not been taken yet.
+        Encoded definitions that have not been written yet.
     """
 
     known: dict[Type | str, int] = field(default_factory=dict)
@@ -93,17 +99,20 @@ class Types:
         return self.size - 1
 
     def name(self, label: str) -> int:
-        """Count a type that an import, an alias or an export has defined, and remember it by its name."""
+        """Assign the next index to a type that an import, an alias or an export has defined.
+
+        The index is stored under the name of the type.
+        """
         self.known[label] = self.size
         self.size += 1
         return self.size - 1
 
     def definition(self, of: Type) -> int:
-        """Return the index of a type; a primitive type is defined too."""
+        """Return the index of a type definition; the definition of a primitive or new type is added first."""
         return self.define(bytes([_PRIMITIVES[of.name]])) if of.name in _PRIMITIVES else self.index(of)
 
     def index(self, of: Type) -> int:
-        """Return the index of a type, which is defined first if necessary."""
+        """Return the index of a type; a type without an index is defined first."""
         if of.name in self.known:
             return self.known[of.name]
         if of not in self.known:
@@ -152,7 +161,8 @@ class Types:
 def instance_type(types: Mapping[str, Type], functions: Mapping[str, Type], outer: Mapping[str, int]) -> bytes:
     """Encode the type of an instance that exports types and functions.
 
-    `outer` contains the indices of types of the component, which the instance exports under their names.
+    The argument `outer` maps the name of each type that the component has defined to the index of
+    this type. The instance also exports these types.
     """
     own, declarations = Types(), list[bytes]()
 
@@ -215,7 +225,10 @@ class ComponentEncoder:
         return self._sizes[section] - 1
 
     def resource(self, label: str, destructor: int) -> int:
-        """Define a type of instances that are addresses in memory, which a core function frees."""
+        """Define a type whose instances are addresses in memory.
+
+        The core function with the index `destructor` frees an instance.
+        """
         index = self.types.define(b"\x3f\x7f\1" + number(destructor))
         self.types.known[label] = index
         return index
@@ -226,7 +239,10 @@ class ComponentEncoder:
         return self._write(_IMPORT, _label(label) + INSTANCE + number(index), INSTANCE)
 
     def import_type(self, prefix: str, label: str, of: Type | None) -> None:
-        """Import a type, or the type of instances of an FMU if none is given."""
+        """Import a type under a name.
+
+        If `of` is None, the type is the type of an FMU instance.
+        """
         bound = b"\1" if of is None else b"\0" + number(self.types.definition(of))
         self._write(_IMPORT, _label(prefix + label) + TYPE + bound, TYPE)
         self.types.name(label)
@@ -237,30 +253,33 @@ class ComponentEncoder:
         return self._write(_IMPORT, _label(label) + FUNCTION + number(index), FUNCTION)
 
     def imported_type(self, instance: int, label: str) -> int:
-        """Name a type of an imported interface."""
+        """Define an alias for a type of an imported interface, and return the index of the type."""
         self._write(_ALIAS, TYPE + b"\0" + number(instance) + name(label), TYPE)
         return self.types.name(label)
 
     def imported_function(self, instance: int, label: str) -> int:
-        """Name a function of an imported interface."""
+        """Define an alias for a function of an imported interface."""
         return self._write(_ALIAS, FUNCTION + b"\0" + number(instance) + name(label), FUNCTION)
 
     def core_export(self, kind: bytes, instance: int, label: str) -> int:
-        """Name an export of a core instance."""
+        """Define an alias for an export of a WebAssembly core instance, and return the index of the alias."""
         return self._write(_ALIAS, kind + b"\1" + number(instance) + name(label), kind)
 
     def instantiate(self, module_index: int, arguments: Mapping[str, int]) -> int:
-        """Instantiate a core module with core instances as its imports."""
+        """Instantiate a WebAssembly core module, whose imports are taken from core instances."""
         given = vector(name(label) + b"\x12" + number(index) for label, index in arguments.items())
         return self._write(_CORE_INSTANCE, b"\0" + number(module_index) + given, b"core instance")
 
     def core_instance(self, exports: Mapping[str, tuple[bytes, int]]) -> int:
-        """Collect core definitions in an instance."""
+        """Define a core instance that exports the given core functions, tables or memories.
+
+        The instance provides the imports of a WebAssembly core module.
+        """
         given = vector(name(label) + kind[1:] + number(index) for label, (kind, index) in exports.items())
         return self._write(_CORE_INSTANCE, b"\1" + given, b"core instance")
 
     def new_resource(self, resource: int) -> int:
-        """Define the core function that makes a handle of an instance's address."""
+        """Define the WebAssembly core function that converts the address of an FMU instance to a handle."""
         return self._write(_CANONICAL, b"\2" + number(resource), CORE_FUNCTION)
 
     def lower(self, function: int, memory: int) -> int:
@@ -268,13 +287,17 @@ class ComponentEncoder:
         return self._write(_CANONICAL, b"\1\0" + number(function) + _options(memory), CORE_FUNCTION)
 
     def lift(self, core_function: int, of: Type, memory: int, realloc: int, release: int) -> int:
-        """Define a function with a type of the interface by a core function."""
+        """Define a component function of type `of` that calls a core function (`canon lift`)."""
         index = self.types.index(of)
         options = _options(memory, b"\4" + number(realloc), b"\5" + number(release))
         return self._write(_CANONICAL, b"\0\0" + number(core_function) + options + number(index), FUNCTION)
 
     def instance(self, component: int | None, definitions: Mapping[str, tuple[bytes, int]]) -> int:
-        """Instantiate a component with definitions as its imports, or collect the definitions in an instance."""
+        """Define an instance from given definitions.
+
+        If `component` is an index, this component is instantiated, and the definitions are its imports.
+        If `component` is None, the instance exports the definitions.
+        """
         kind, label_of = (b"\1", _label) if component is None else (b"\0" + number(component), name)
         given = vector(label_of(label) + sort + number(index) for label, (sort, index) in definitions.items())
         return self._write(_INSTANCE, kind + given, INSTANCE)
@@ -284,7 +307,7 @@ class ComponentEncoder:
         return self._write(_EXPORT, _label(label) + INSTANCE + number(instance) + b"\0", INSTANCE)
 
     def export_types(self, labels: Sequence[str]) -> None:
-        """Export types by their names. Types of functions that are exported later refer to these exports."""
+        """Export types by their names; functions that are exported later can use only these types."""
         before = dict(self.types.known)
         for label in labels:
             self._write(_EXPORT, _label(label) + TYPE + number(before[label]) + b"\0", TYPE)
@@ -292,7 +315,7 @@ class ComponentEncoder:
         self.types.known = {label: self.types.known[label] for label in labels}
 
     def export_function(self, label: str, function: int, of: Type) -> int:
-        """Export a function by a type that refers to exported types."""
+        """Export a function whose declared type refers only to exported types."""
         given = b"\1" + FUNCTION + number(self.types.index(of))
         return self._write(_EXPORT, _label(label) + FUNCTION + number(function) + given, FUNCTION)
 

@@ -119,7 +119,7 @@ class Interface:
     name : str
         Name of the interface.
     record : str
-        Type that only this interface defines, as a line of its name and its type.
+        Type that only this interface defines, as a line of text with the name and the definition.
     instantiate : str
         Parameters of the function that creates an instance.
     methods : str
@@ -156,20 +156,21 @@ INTERFACES = (
 
 
 def full_name(interface: str) -> str:
-    """Return the name of an interface with package and version, by which hosts look it up."""
+    """Return the name by which hosts look up an interface: package, interface name and version."""
     return f"{PACKAGE}/{interface}@{VERSION}"
 
 
 @dataclass(frozen=True)
 class Type:
-    """Type of the interface: a name, and the types between its brackets.
+    """Type in an interface definition: a name and its type arguments, such as `list<u8>`.
 
     Attributes
     ----------
     name : str
         Name of a primitive type, of a defined type or of a constructor such as `list`.
     parts : tuple
-        Label (empty without one) and type of each part. The part after an arrow has the label `->`.
+        Pair of label and type for each type argument. The label is empty if the argument has none. The
+        type after an arrow has the label `->`.
     """
 
     name: str
@@ -181,7 +182,7 @@ _TOKEN = re.compile(r"->|[a-z][a-z0-9-]*[a-z0-9]|[<>,:]")
 
 @cache
 def definitions(text: str) -> Mapping[str, Type]:
-    """Return the types in a text by their names."""
+    """Return all type definitions in a text as a mapping from names to types."""
     tokens = _TOKEN.findall(text)[::-1]
     found = {}
     while tokens:

@@ -37,7 +37,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class InitialValues:
-    """Initial values with which the function `close` completes the open equations.
+    """Initial values that the function `close` adds to equations without an initial state.
 
     Attributes
     ----------
@@ -105,9 +105,7 @@ def open_equations(chain: Description) -> OpenEquations:
 
 
 def close(equations: OpenEquations, initial: InitialValues, partition: Partition) -> EquationSystem:
-    """Complete equations that have no initial state yet.
-
-    The function adds accelerations, joint reactions, projections, states and outputs.
+    """Add accelerations, joint reactions, projections, states and outputs to incomplete equations.
 
     Raises
     ------

@@ -64,7 +64,7 @@ def states(
 ) -> None:
     """Add the coordinates and their rates as state variables.
 
-    A rate that the constraints determine is not a state variable, because it is an output already. The
+    A rate that the constraints determine is not added, because it is computed from the other rates. The
     argument `extent` is the extent of the mechanism in m.
     """
     for k, coordinate in enumerate(mechanism.coordinates):

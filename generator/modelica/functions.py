@@ -23,7 +23,7 @@ _FUNCTIONS = {
       e[3]*e[3] + cos(a)*(1.0 - e[3]*e[3])];
     {inline}
   end rotation;""",
-    "symmetricMatrix": """  function symmetricMatrix "Inertia matrix of its six elements"
+    "symmetricMatrix": """  function symmetricMatrix "Symmetric matrix from the elements xx, yy, zz, xy, xz, yz"
     input SI.MomentOfInertia j[6] "elements of the inertia: xx, yy, zz, xy, xz, yz";
     output SI.MomentOfInertia J[3, 3] "inertia matrix";
   algorithm

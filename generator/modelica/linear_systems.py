@@ -92,9 +92,10 @@ def _determinant(program: EquationSystem, name: str, expr: Expr) -> Expr:
 
 
 def _in_place(program: EquationSystem) -> Iterator[Item]:
-    """Yield the program's items without definitions of matrices that only one linear system uses.
+    """Yield the program's items, with some linear systems replaced by scalar equations.
 
-    Such a linear system becomes scalar equations that contain the matrix elements.
+    A linear system can be replaced if no other item uses the matrix and the right-hand side. The
+    definitions of both are then omitted, because the scalar equations contain the elements.
     """
     definitions = {item.name: item for item in program.items if isinstance(item, Definition)}
     systems: dict[str, ImplicitSystem] = {}

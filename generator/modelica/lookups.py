@@ -18,7 +18,7 @@ from .writer import Declaration, Equation, Group
 
 _COLUMNS = ("begin", "c0", "c1", "c2", "c3")
 _TITLE = "tables"
-_NEAR = 1e-2  # look-ahead in the search for the current piece, as a fraction of the shortest piece
+_NEAR = 1e-2  # shift of the argument in the search for the current piece, as a fraction of the shortest piece
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,10 @@ def _function(name: str, table: Piecewise) -> Function:
 
 
 def declarations(program: EquationSystem) -> list[Group]:
-    """Return the declarations of the current pieces of lookup tables, and of the next kink times, s."""
+    """Return the declarations of two kinds of variables for lookup tables.
+
+    The variables are the current piece of each lookup table, and the time of the next kink, s.
+    """
     pieces = [
         Declaration(_origin(found), "", found.name, None, found.description, (PIECE,)) for found in program.lookups
     ]
@@ -110,7 +113,10 @@ def initial_equations(program: EquationSystem) -> list[Equation]:
 
 
 def _kinks(program: EquationSystem) -> Iterator[tuple[Lookup, str]]:
-    """Yield the lookups of tables with kinks, each with the name of the variable for the next kink time."""
+    """Yield each lookup of a table that has kinks, and the name of a variable.
+
+    The variable contains the time of the next kink.
+    """
     for lookup in program.lookups:
         if lookup.table.kinks and lookup.rate.op == "constant" and lookup.rate.data > 0.0:
             yield lookup, fresh(program, f"{lookup.name}_end")

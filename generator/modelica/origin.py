@@ -1,4 +1,4 @@
-"""Origins of the lines and variables of a Modelica source in the description."""
+"""Parts of the description from which the lines and variables of a Modelica source are generated."""
 
 from __future__ import annotations
 

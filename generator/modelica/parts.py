@@ -26,7 +26,7 @@ _NEVER = ir.constant(1e16)  # event time that no run reaches, s
 # A communication point that nearly equals the event time then lies after the event, so that no tiny step remains.
 _EARLY = 1e-12
 _TINY = ir.constant(1e-300)  # added under the square root of a norm, so that the norm is differentiable at zero
-_PARAMETERS = {  # headings of parameters that belong to no entry of the description
+_PARAMETERS = {  # headings of parameters that do not belong to a single element of the description
     "general": "general parameters",
     "description": "parameters of the description",
     START_VALUES.kind: START_VALUES.kind,
@@ -97,7 +97,7 @@ def start_parameters(program: EquationSystem, given: Mapping[str, float] | None)
     for value in program.start_values:
         modifiers = ("fixed = false",) if given is None else ()
         binding = "" if given is None else mo.number(given[value.name])
-        text = f"{value.description}; its unit is that of the expression"
+        text = f"{value.description}; in the unit of the expression"
         about = (value.name, None, text, (), modifiers, binding)
         declarations.append(Declaration(_AT_START, "parameter ", *about))
     return declarations
@@ -185,8 +185,9 @@ def held(program: EquationSystem) -> list[Declaration]:
 def _sampling(sampling: Sampling, share: float) -> Equation:
     """Return the `when` equation of a sampled element.
 
-    Equal sample times of different elements, which rounding errors would separate by less than a solver's
-    shortest step, are separated by more, in the order of computation. They come after time events.
+    Elements can have equal sample times. Rounding errors would separate these times by less than a
+    solver's shortest step. Each time is therefore shifted by a different, larger amount. The shifted
+    times follow the order of computation, and come after equal times of time events.
     """
     values = tuple(Equation(sampling.origin, f"{x.variable} = {mo.text(x.next)}") for x in sampling.held)
     period = mo.text(_early(sampling.period, share))
@@ -208,9 +209,9 @@ def _switching(event: TimeEvent) -> str:
 
 
 def _early(time: Expr, share: float = 1.0) -> Expr:
-    """Return a time, s, reduced by a rounding error, or by a share of it."""
+    """Return a time, s, minus `share` times the rounding error of the time."""
     less = ir.constant(float(f"{share * _EARLY:.2g}"))
-    # written as an unevaluated product, so that a reader finds the time itself in the source
+    # the product is not evaluated, so that the Modelica source shows the original time
     return Expr("*", (), (Expr("-", (), (ir.constant(1.0), less)), time))
 
 
@@ -261,8 +262,8 @@ def states(program: EquationSystem, found: Container[str]) -> list[Declaration]:
 def outputs(program: EquationSystem, guesses: Mapping[str, Array]) -> list[Declaration]:
     """Return the declarations of the outputs.
 
-    A declaration contains the value if no equation defines the output. The argument `guesses` is
-    explained in `package.render`.
+    If no equation defines an output, the declaration contains the value of the output. The argument
+    `guesses` is explained in `package.render`.
     """
     values = _values(program)
     return [
@@ -280,9 +281,10 @@ def outputs(program: EquationSystem, guesses: Mapping[str, Array]) -> list[Decla
 
 
 def _values(program: EquationSystem) -> dict[str, Expr]:
-    """Return the outputs whose declarations contain their values.
+    """Return the values of all outputs whose declarations contain the value, by name.
 
-    These are the outputs that show a state, and all outputs that no equation defines.
+    A declaration contains the value if the output is equal to a state, or if no equation defines the
+    output.
     """
     states = {s.name: ir.symbol(s.variable) for s in program.states}
     states |= {x.name: ir.symbol(x.variable) for sampling in program.samplings for x in sampling.held}
@@ -355,11 +357,11 @@ def _differentiable(expr: Expr) -> Expr:
 
 
 def _spread(program: EquationSystem) -> dict[str, tuple[Output, ...]]:
-    """Return the vectors with elements of different units for which each element has an output.
+    """Return the vectors whose elements differ in unit and are all outputs.
 
-    The result maps the name of the vector to the outputs. The equation of such a vector is written as a
-    list, `v = {a, b}`. OpenModelica assumes one unit per array, and would therefore warn about an
-    equation that contains `v[2]` if `v[1]` has another unit.
+    The result maps the name of a vector to the outputs of all elements. The equation of such a vector
+    is written as a list, `v = {a, b}`. OpenModelica assumes one unit per array, and would therefore
+    warn about an equation that contains `v[2]` if `v[1]` has another unit.
     """
     elements: dict[str, dict[int, Output]] = {}
     for output in program.outputs:
@@ -392,7 +394,10 @@ def variables(arrangement: Arrangement) -> list[Group]:
 
 
 def equations(program: EquationSystem, statements: Iterable[loops.Equation]) -> list[Group]:
-    """Return all equations except those of applied forces, with one group for each constraint."""
+    """Return all equations in groups, except the equations of applied forces.
+
+    The equations of each constraint form a group.
+    """
     ordinary: list[tuple[str, Member]] = []
     rows: dict[int, list[Equation]] = {i: [] for i in range(len(program.rows))}
     for statement in statements:

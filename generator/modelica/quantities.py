@@ -32,7 +32,7 @@ _TYPES = {
     "J": "Energy",
 }
 _DISPLAYED = {"rad": "deg"}
-_ALWAYS = {"s", "rad"}  # units whose types every source defines: s for times, rad for angles in functions
+_ALWAYS = {"s", "rad"}  # units with a type in every Modelica source: s for times, rad for angles in functions
 
 
 def declared(unit: str | None, shape: Shape, *modifiers: str, kind: str | None = None) -> tuple[str, str]:

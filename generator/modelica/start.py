@@ -4,7 +4,7 @@ The equations are generated only if
 
 - the description contains expressions of parameters,
 - the mechanism starts at rest in a stable equilibrium, and
-- all coordinates that close the loops are free in the search for the equilibrium.
+- all coordinates that move to close the loops are also free in the equilibrium search.
 
 Otherwise the start parameters define the initial state.
 """

@@ -81,7 +81,7 @@ def _choice(expr: Expr) -> str:
 
 
 def _by_switch(comparison: str, difference: Expr, switched: str, slope: Expr) -> str:
-    """Return Modelica source for the condition `difference comparison 0`, in terms of a switch variable.
+    """Return Modelica source for a condition such as `difference > 0`, expressed by a switch variable.
 
     The switch variable is 0 before the event time and 1 from then on. With the condition in this form,
     no solver searches for the event.

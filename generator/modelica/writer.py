@@ -21,7 +21,7 @@ class Declaration:
     Attributes
     ----------
     type
-        Modelica type; None for the type that belongs to the unit.
+        Modelica type; if None, the type follows from the unit.
     elements
         Mapping from the position of an array element to the part of the description from which the
         element comes.
@@ -52,8 +52,10 @@ class Declaration:
 
 @dataclass(frozen=True)
 class Equation:
-    """Equation `left = right`, a `for` equation with `loop` in its first line, or a `when` equation with
-    `event` there.
+    """Equation `left = right`, `for` equation or `when` equation of a Modelica source.
+
+    A `for` equation has the range `loop`, such as `i in 1:3`. A `when` equation has the condition
+    `event`.
     """
 
     origin: Origin

@@ -14,7 +14,7 @@ from ...language.ir import Expr
 
 @dataclass(frozen=True)
 class GatheredArray:
-    """Quantity of all members of an index set, such as the mass of all bodies, for one array in Modelica.
+    """Modelica array that contains a quantity of each member of an index set, such as each body's mass.
 
     Attributes
     ----------

@@ -78,7 +78,7 @@ class LinearSolve:
     about
         Names of the coordinates for which the system is solved, for messages.
     ratios
-        Number of leading columns of the unknown that are ratios of dependent to independent velocities;
+        The first `ratios` columns of the unknown contain ratios of dependent to independent velocities;
         None without such columns. With such columns, the matrix must stay regular during the whole run.
     tree
         Tree of bodies if the matrix is the mass matrix of a tree; else None.
@@ -164,7 +164,7 @@ class ConstrainedSolve:
 class TreeSolve:
     """Linear system with the mass matrix of a tree, solved without forming this matrix.
 
-    The attribute `system` is the same system with the matrix.
+    The attribute `system` is the equivalent linear system that contains the matrix.
     """
 
     system: LinearSolve | ConstrainedSolve
@@ -200,7 +200,7 @@ class TreeSolve:
     def exprs(self) -> tuple[Expr, ...]:
         """Return all expressions that the solution uses.
 
-        These are the quantities of the tree, and the linear system without its matrix.
+        These are the quantities of the tree, and all expressions of the linear system except the matrix.
         """
         return (*(expr for block in self.tree.blocks for expr in block), *self.system.exprs[1:])
 

@@ -169,7 +169,7 @@ class Requirement:
 
 @dataclass(frozen=True)
 class TimeEvent:
-    """Time at which a condition on time switches or the third time derivative of an expression jumps.
+    """Time of an event: a condition on time switches, or the third time derivative of an expression jumps.
 
     Attributes
     ----------
@@ -196,8 +196,8 @@ class HeldVariable:
     start
         Value before the first sample.
     next
-        Value after a sample. The name of a variable of the same sampling stands for its value after the
-        sample, and `pre(name)` for the value before it.
+        Value after a sample. In this expression, the name of a variable that is sampled at the same
+        time means the new value. The old value is `pre(name)`.
     """
 
     signal: Signal
@@ -241,7 +241,7 @@ class Sampling:
 
     @property
     def values(self) -> list[Expr]:
-        """Return the values of all variables after a sample, over values before the sample."""
+        """Expressions of all variables after a sample, in terms of the values before the sample."""
         known: dict[str, Expr] = {}
         for variable in self.held:
             known[variable.variable] = _before_sample(variable.next, known)
@@ -407,7 +407,7 @@ class EquationSystem:
     lookups
         Lookups of tables in expressions.
     samplings
-        Variables of sampled elements; an element that uses another one comes later.
+        Variables of sampled elements. Each element follows the elements whose variables it uses.
     timed
         Expressions of the description that depend on time.
     initial
@@ -416,11 +416,13 @@ class EquationSystem:
         Switching conditions of state events. In the list of all switches, state events follow the time
         events.
     start
-        Conditions on the initial state under modified parameters; None for a fixed initial state.
+        Equations that determine the initial state if parameters are changed; None for a fixed initial
+        state.
     projections
         Projections under the keys `position` and `velocity`; empty if projection is switched off.
     accepted
-        Largest norm of the initial constraint violation for which the initial state may be projected.
+        Largest admissible norm of the initial constraint violation; up to this norm, the initial state
+        is projected.
     info
         Further information for the header of generated files, such as coordinates and coordinate
         partition.
@@ -466,7 +468,7 @@ class EquationSystem:
     reserved: set[str] = field(default_factory=set)
     _origin: Origin = GENERAL
     _fixed: set[str] = field(default_factory=set, init=False)
-    _seen: int = field(default=0, init=False)  # constants have been searched for in this many items
+    _seen: int = field(default=0, init=False)  # number of items already searched for constants
 
     @property
     def headline(self) -> str:
@@ -483,7 +485,7 @@ class EquationSystem:
 
     @property
     def published(self) -> set[str]:
-        """Return the names of the outputs whose value has a definition of the same name in the program."""
+        """Return the names of the outputs for which the program defines a variable of the same name."""
         return {o.name for o in self.outputs if o.expr.op == "symbol" and o.expr.data == o.name}
 
     @property
@@ -492,7 +494,7 @@ class EquationSystem:
         return [item for item in self.items if isinstance(item, Definition) and item.calculated]
 
     def emptied(self) -> EquationSystem:
-        """Return a copy of the program without items.
+        """Return a copy of the program without definitions: the list `items` of the copy is empty.
 
         The copy still contains the names of definitions that depend on parameters only.
         """
@@ -542,9 +544,9 @@ class EquationSystem:
         description: str,
         traits: Traits = PLAIN,
     ) -> Expr:
-        """Define a scalar or array block by block and return its symbol."""
+        """Define a scalar or an array, one block of elements after the other, and return the symbol."""
         name = self.fresh(name)
-        # Modelica declares a derived parameter by one expression, so a definition in several blocks cannot be one.
+        # A quantity defined in several blocks is a variable, because a Modelica parameter has only one expression.
         whole = all(index == () for index, _ in parts)
         constant = whole and not traits.replaceable and all(self.is_constant(expr) for _, expr in parts)
         self.items.append(
@@ -640,7 +642,7 @@ class EquationSystem:
         self._sort_samplings()
 
     def _sort_samplings(self) -> None:
-        """Sort the samplings so that each follows those whose variables it uses."""
+        """Sort the sampled elements: an element follows all elements whose variables the element uses."""
         items = {name: item for item in self.items for name in given(item)}
         owner = {variable.variable: i for i, sampling in enumerate(self.samplings) for variable in sampling.held}
 

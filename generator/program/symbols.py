@@ -66,7 +66,7 @@ class Symbols(Expressions):
     ) -> Expr:
         """Return the symbol of a new parameter.
 
-        If the value is an expression of parameters, the symbol is that of a definition.
+        If the value is an expression of parameters, the symbol represents a calculated variable instead.
         """
         if _is_number(value):
             return self._parameter(name, np.array(_number(value)), unit, description, bounds)
@@ -130,7 +130,7 @@ class Symbols(Expressions):
     def _tighten(self, name: str, bounds: Bounds) -> None:
         """Restrict the admissible range of a parameter to the given bounds.
 
-        The bounds belong to a number whose expression in the description is this parameter alone.
+        The bounds apply to a key of the description whose expression is only the name of the parameter.
         """
         parameters = self.program.parameters
         i = next(i for i, parameter in enumerate(parameters) if parameter.name == name)
@@ -168,7 +168,7 @@ def _number(value: AnyNumber | Expr) -> float:
 
 
 def _cleaned(number: float) -> Expr:
-    """Return a constant whose elements are exactly 0, 1 or −1 if they differ from it by rounding errors only."""
+    """Return a number as a constant; a number within 1e-15 of an integer becomes this integer."""
     return ir.constant(round(number) + 0.0 if abs(number - round(number)) < 1e-15 else float(number))
 
 

@@ -132,13 +132,19 @@ class Tree:
 
     @property
     def ends(self) -> tuple[int, ...]:
-        """Return for each body index b the number of coordinates of the joints that carry the bodies 0 to b."""
+        """Return the cumulative number of coordinates for each body, in the order of the bodies.
+
+        Entry b is the number of coordinates of the joints of the bodies 0 to b.
+        """
         own = [k.body for k in self.freedoms]
         return tuple(accumulate(own.count(b) for b in range(len(self.links))))
 
     @property
     def motions(self) -> tuple[TreeMotion, ...]:
-        """Return the kind of motion of each coordinate: `turns`, `shifts` or `moves`."""
+        """Return the kind of motion of each coordinate: `turns`, `shifts` or `moves`.
+
+        The kinds are a rotation about the body's origin, a translation, and any other motion.
+        """
         return tuple(k.motion for k in self.freedoms)
 
     def recursion(self, columns: int, rows: int = 0) -> int:
@@ -168,7 +174,7 @@ class Tree:
         return found + _SUMMED * len(self.links) + eliminated + free**3 // 3 + 2 * free**2 * columns
 
     def _carried(self) -> tuple[list[int], list[int]]:
-        """Return the number of ancestors of each body, and of coordinates that move each body."""
+        """Return the number of ancestors of each body, and the number of coordinates that move each body."""
         own = [k.body for k in self.freedoms]
         depths: list[int] = []
         above: list[int] = []
@@ -204,14 +210,14 @@ class Composites:
 
 @dataclass(frozen=True)
 class InertiaForces:
-    """Selected elements of the generalised inertia forces of a tree of bodies with the mass matrix M.
+    """Selected elements of M x or of the bias forces h, for a tree of bodies with mass matrix M.
 
     Attributes
     ----------
     rows
         Indices of the selected elements.
     x
-        Accelerations, shape (n,), for elements of M x; None for elements of the bias forces h.
+        Vector x of accelerations, shape (n,); None if the elements are those of h.
     """
 
     tree: Tree
@@ -226,12 +232,12 @@ class Transmitted:
     Attributes
     ----------
     link
-        Index in the tree of the body that the joint carries.
+        Index of the body that the joint carries, in the order of the tree.
     part
-        0 for the moment about that body's origin, shape (3,), N·m; 1 for the force, shape (3,), N.
+        0 for the moment about the origin of this body, shape (3,), N·m; 1 for the force, shape (3,), N.
     rest
         First part of the sum: moment or force for zero accelerations. The second part is the inertia
-        wrench of the subtree due to the accelerations x.
+        force or moment of the subtree due to the accelerations x.
     """
 
     tree: Tree

@@ -20,8 +20,8 @@ from ..expressions.state import State
 _SURELY, _HARDLY = 1e-5, 1e-11
 _NOTHING = 1e-7  # a Jacobian row is rounding error if its length is below this fraction of its longest summand
 _ITERATIONS = 30  # maximum number of Newton steps of the projection onto the constraints
-_CLOSED = 1e-10  # The projection has converged if all constraint residuals are smaller than this, m or rad.
-_SINGULAR = 1e-8  # In Newton steps, relative singular values of the Jacobian below this count as zero.
+_CLOSED = 1e-10  # Largest constraint residual of a converged projection, m or rad.
+_SINGULAR = 1e-8  # Smallest nonzero relative singular value of the Jacobian in Newton steps.
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,10 @@ class RankRange:
 
 
 def rank_range(C: Array) -> RankRange:
-    """Return the possible ranks of a matrix, shape (m, n), with rows of comparable length."""
+    """Return the smallest and the largest rank that a matrix can have within rounding errors.
+
+    The matrix has the shape (m, n) and rows of comparable length.
+    """
     if not C.size:
         return RankRange(0, 0)
     values = np.linalg.svd(C, compute_uv=False)
@@ -48,8 +51,8 @@ def comparable(equations: Sequence[Equation], units: Array) -> Array:
     """Return the constraint Jacobian scaled for a rank decision, shape (m, n).
 
     Columns are multiplied by the scales of the coordinates, and rows are normalised to length 1. A row
-    consists only of rounding errors if the constraint forces and moments in it cancel. Such a row is
-    set to zero.
+    that is negligible compared with the forces and moments of the equation consists only of rounding
+    errors. Such a row is set to zero.
 
     Parameters
     ----------

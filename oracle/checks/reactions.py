@@ -16,9 +16,9 @@ from ..equations.model import Model
 from ..expressions.state import State
 from .ranks import units_of
 
-_IDLE = 1e-10  # Multipliers act on no body if their singular value is below this fraction of the largest one.
-_EMPTY = 1e-12  # A shorter Jacobian row is omitted, because its wrench acts only on the ground.
-# A reaction is not unique if multipliers without effect on the bodies, of length 1, change it by more than this.
+_IDLE = 1e-10  # Singular values below this fraction of the largest one belong to multipliers without effect.
+_EMPTY = 1e-12  # Smallest length of a Jacobian row; shorter rows act only on the ground and are omitted.
+# A reaction is unique if multipliers of norm 1 without effect on any body change it by at most this value.
 _SURELY = 1e-4
 
 
@@ -48,9 +48,9 @@ def not_unique(model: Model, state: State) -> Iterator[str]:
 
 
 def _equations(model: Model, state: State) -> tuple[list[str], list[Array]]:
-    """Return the constraint Jacobian for absolute body velocities, and the element of each row.
+    """Return the constraint Jacobian for absolute body velocities, and the origin of each row.
 
-    The elements are joints, knife edges and closures. Moments are divided by the mechanism's size.
+    The origin of a row is a joint, knife edge or closure. Moments are divided by the mechanism's size.
 
     Returns
     -------

@@ -43,7 +43,10 @@ class _Controller:
         return Command(self._table, key, self._setting)
 
     def _begin(self, key: str) -> Callable[[State], float]:
-        """Return the initial value of an expression as a function of any state."""
+        """Return a function that computes the initial value of an expression.
+
+        The argument of the function can be any state, because the result does not depend on the state.
+        """
         found = self._setting.language.compile(f"start({self._table[key]})", f"initial {key} of {self._name}")
         return lambda state: float(value(found(Numbers(state, self._setting.names))))
 
@@ -56,7 +59,7 @@ class _Continuous(_Controller):
         self._publish(key, lambda state: float(state.memory[slot]))
 
     def _part(self, key: str, state: State) -> float:
-        """Return a published quantity, or 0 if the controller has no such part."""
+        """Return the quantity `key` of the controller, or 0 if the controller does not have this quantity."""
         return self._setting.names.force(f"{self._name}.{key}", state) if key in self._signals else 0.0
 
     def _clipped(self, state: State, number: float, low: float | None, high: float | None) -> float:
@@ -81,7 +84,10 @@ class _Sampled(_Controller):
         self._setting.samplers.append((self._number("sample"), self._sample))
 
     def _held(self, key: str) -> Callable[[State], float]:
-        """Return a function of the value after the latest sample, which takes a pending sample first."""
+        """Return a function of the state that yields the value after the latest sample.
+
+        If a sample is due, the function executes the sample first.
+        """
 
         def held(state: State) -> float:
             state.take(self._sample)
@@ -90,7 +96,7 @@ class _Sampled(_Controller):
         return held
 
     def _sample(self, state: State) -> None:
-        """Change the quantities in the memory of a state."""
+        """Replace the controller's quantities in `state.memory` by their values after a sample."""
         before = {key: float(state.memory[slot]) for key, slot in self._slots.items()}
         for key, number in self._next(state, before).items():
             state.memory[self._slots[key]] = number
@@ -176,7 +182,10 @@ class SampledRegulator(_Sampled):
 
 
 class Follower(_Continuous):
-    """Continuous first-order filter, or rate limiter with a first-order approach to its signal."""
+    """Continuous first-order filter of a signal, or a rate limiter.
+
+    A rate limiter is a first-order filter whose output slope is limited to ±`rate`.
+    """
 
     def __init__(self, table: Mapping[str, Any], setting: Setting) -> None:
         super().__init__(table, setting)
@@ -221,12 +230,18 @@ def _within(low: float | None, number: float, high: float | None) -> float:
 
 
 def _tracking(table: Mapping[str, Any]) -> float:
-    """Return the time in which the integral part follows a limited output, s."""
+    """Return the tracking time constant of the anti-windup, s.
+
+    The default is the integral time.
+    """
     return float(table["integral_time"] if table["anti_windup_time"] is None else table["anti_windup_time"])
 
 
 def _first(table: Mapping[str, Any], begin: Callable[[str], Callable[[State], float]]) -> Callable[[State], float]:
-    """Return the initial output of a filter as a function of any state."""
+    """Return a function that computes the initial output of a filter.
+
+    The argument of the function can be any state, because the result does not depend on the state.
+    """
     start = table["start"]
     return begin("signal") if start is None else lambda state: float(start)
 

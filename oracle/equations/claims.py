@@ -1,4 +1,4 @@
-"""Results of the generator that the oracle uses as data and checks independently."""
+"""Results of the generator; the oracle uses these results as data and checks them independently."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ from ..forces.supports import supports
 from .claims import Claims
 from .dynamics import Inertial, Inertias
 
-# Switching conditions on time are evaluated later than the current time by this offset.
+# Offset from the current time at which switching conditions on time are evaluated.
 # Up to t = 1 s, the offset is in s; for later times, the offset is relative to t.
 _AFTER = 1e-9
 _SAME_SAMPLE = 1e-9  # Instants coincide with a sample if they are closer to it than this part of the sample time.

@@ -17,7 +17,7 @@ _STIFFER = 50.0  # decay rate, 1/s, of deviations from Φ̇ = −κΦ that integ
 _SMOOTH = 1e-12  # added to the squared normal force, N², for a finite derivative of the normal force at zero
 _CLOSED = 1e-9  # largest admissible residual of the friction iteration, relative to the friction efforts
 _EXACT = 1e-14  # The root finder for friction efforts ends if the relative step is smaller than this.
-_NO_EFFORT = 1e-9  # smallest friction effort that divides the residual, N or N·m
+_NO_EFFORT = 1e-9  # lower bound of the friction effort by which the residual is divided, N or N·m
 _LIGHT = 1e-12  # lower bound of the diagonal elements that scale M, relative to the largest one
 _TINY = 1e-300  # lower bound of the largest diagonal element, which avoids division by zero if M is zero
 

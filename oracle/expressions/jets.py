@@ -177,5 +177,5 @@ FUNCTIONS: dict[str, Callable[..., Scalar]] = {
 
 
 def slope(x: Jet, n: int) -> np.ndarray:
-    """Return the gradient of a jet as an array of shape (n,)."""
+    """Return the gradient of a jet (a value with its derivatives) as an array of shape (n,)."""
     return np.broadcast_to(np.asarray(x.slope, dtype=float), (n,))

@@ -99,7 +99,10 @@ class Expression:
             yield from part.timely()
 
     def mixed(self) -> Iterator[Expression]:
-        """Yield the nonlinear subexpressions of both time and states, except sums and products."""
+        """Yield the nonlinear subexpressions that depend on both time and states.
+
+        Sums and products themselves are not yielded, but their parts are searched.
+        """
         if "t" in self.names and len(self.names) > 1:
             if self.roots and not self.is_sum:
                 yield self
@@ -118,7 +121,8 @@ class Language:
     lookups : mapping
         Lookup tables by name.
     renamed : mapping
-        Names in a scope, such as `lift.length`, by names in expressions, such as `lift_length`.
+        Names in expressions, such as `lift_length`, as keys. The values are the names of the same
+        quantities in a scope, such as `lift.length`.
     at_start : callable or None
         Function that evaluates a compiled expression at t = 0; None if the current state is the initial
         state.
@@ -141,7 +145,8 @@ class Language:
         label : str
             Name of the expression in events.
         own : mapping or None
-            Additional names that only this expression may use, each with the name of its quantity in the scope.
+            Additional names that only this expression may use, as keys. The values are the names of the
+            quantities that replace the additional names.
         """
         if not isinstance(text, str):
             return _constant(float(text))

@@ -99,7 +99,10 @@ def _in_lookups(part: Expression) -> Iterator[Limit]:
 
 
 def _near_roots(part: Expression, function: Callable[[float], float], end: float) -> Iterator[Limit]:
-    """Yield step limits for a function of time near the roots of its linear arguments."""
+    """Yield step limits for a function of time, near the times at which a linear argument is zero.
+
+    For example, the linear argument of tanh(t − 2) is zero at t = 2.
+    """
     times = sorted({-line.a / line.b for line in part.roots})
     distances: Array = end * 0.5 ** np.arange(_HALVINGS, dtype=float)
     samples = {time: _samples(function, time, distances, end) for time in times if 0.0 <= time <= end}
@@ -121,7 +124,7 @@ def _near_roots(part: Expression, function: Callable[[float], float], end: float
 
 
 def _samples(function: Callable[[float], float], time: float, distances: Array, end: float) -> Array:
-    """Return samples of a function of time at the given distances after and before a time, shape (2, N).
+    """Return samples of a function at `time` + d and `time` − d for all distances d, shape (2, N).
 
     Times outside of the run are replaced by the beginning or end of the run.
     """

@@ -32,17 +32,18 @@ class Setting:
     names : Names
         Names that expressions may use.
     places : list of Place
-        Registered body-fixed points, to which force elements and constraints refer by index.
+        Registered body-fixed points. Force elements and constraints refer to a point by the index.
     expressions : list of Expression
-        All expressions that act during a run.
+        All expressions that are evaluated during a run.
     filters : dict
-        Index of the input filter by the name of the filtered input.
+        Mapping from the name of a filtered input to the index of the input filter.
     memory : list of Memory
         States of controllers.
     samplers : list
-        Sample time, s, and function that takes a sample, of each sampled controller.
+        Pair of sample time, s, and function that takes a sample, for each sampled controller.
     driven : dict
-        Quantity of a controller, such as `slew.output`, by the name of the input that it drives.
+        Mapping from the name of a driven input to the quantity of the controller, such as
+        `slew.output`.
     """
 
     machine: Machine
@@ -71,7 +72,7 @@ class Setting:
         return len(self.memory) - 1
 
     def compile(self, text: str | float, label: str, own: Mapping[str, str] | None = None) -> Expression:
-        """Compile an expression that acts during a run, and register it."""
+        """Compile an expression that is evaluated during a run, and register it."""
         found = self.language.compile(text, label, own)
         self.expressions.append(found)
         return found

@@ -29,7 +29,7 @@ class Condition:
 
     @property
     def is_true(self) -> bool:
-        """Whether the margin makes the condition true."""
+        """Whether the condition is true for the present value of its event function, the margin."""
         return self.margin > 0.0 or (self.closed and self.margin == 0.0)
 
 

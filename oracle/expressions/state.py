@@ -54,11 +54,18 @@ class State:
     forces: dict[str, float] = field(default_factory=dict)
 
     def input(self, name: str, otherwise: float = 0.0) -> float:
-        """Return the value of an input: that of a controller, the given one, or `otherwise`."""
+        """Return the value of an input.
+
+        The value is the output of the controller that drives the input. Without a controller, the value
+        is the given number, or `otherwise` if no number is given.
+        """
         return self.driven[name](self) if name in self.driven else self.inputs.get(name, otherwise)
 
     def take(self, sample: Callable[[State], None]) -> None:
-        """Take a sample if it is pending; quantities that depend on the memory are then computed again."""
+        """Take a sample of a controller if this sample is due and has not been taken yet.
+
+        Forces are then computed again, because they may depend on the sampled values.
+        """
         if sample in self.pending:
             self.pending.remove(sample)
             sample(self)
@@ -125,7 +132,10 @@ class Names:
         self._rates |= {name: (name, 0), rate: (name, 1), second: (name, 2)}
 
     def force(self, name: str, state: State) -> float:
-        """Return the quantity of a force element or controller at one state, computed once."""
+        """Return a quantity of a force element or controller at one state.
+
+        The value is stored, so that repeated calls do not compute the value again.
+        """
         if name not in state.forces:
             state.forces[name] = self.forces[name](state)
         return state.forces[name]

@@ -45,8 +45,9 @@ class Lookup:
         x : float or Jet
             Argument.
         near : float
-            Argument inside the current integration segment. With `ends = "rest"`, this argument decides
-            whether the interpolation or the constant value beyond an end applies.
+            Value of the argument at a time inside the current integration segment. With
+            `ends = "rest"`, this value decides whether the interpolation or the constant value beyond
+            an end applies.
 
         Raises
         ------
@@ -57,7 +58,7 @@ class Lookup:
         margin = _ROUNDING * (last - first)
         if self._is_free and not first - margin <= at <= last + margin:
             raise ValueError(
-                f"expected an argument of the lookup table from {first:.9g} to {last:.9g}, found {at:.9g}"
+                f"expected an argument between {first:.9g} and {last:.9g} for the lookup table, found {at:.9g}"
             )
         if not self._is_free and not first <= near < last:
             held = self._ends[near >= last]

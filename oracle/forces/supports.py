@@ -83,7 +83,10 @@ class Supports:
         return forces, energies
 
     def _press(self, i: int, state: State, moving: tuple[Array, Array], force: Array, energy: Array) -> None:
-        """Change force and energy, shape (3,) each, in place to those of a unilateral support."""
+        """Overwrite the force and energy of a bilateral support with the values of a unilateral support.
+
+        Both arrays have shape (3,).
+        """
         law, sides = self._laws[i], state.sides
         depth, sinking = -float(moving[0][2]), -float(moving[1][2])
         if not law.acts(sides, depth, sinking):

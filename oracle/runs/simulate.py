@@ -28,15 +28,15 @@ from .signals import Signals
 _METHODS: dict[str, Any] = {"LSODA": LSODA, "DOP853": DOP853, "Radau": Radau, "BDF": BDF}
 # LSODA is replaced by BDF if it needs more than `_MANY` steps within the fraction `_PART` of a run.
 _PART, _MANY = 0.01, 1500
-_JUST = 1e-9  # Final conditions are evaluated this much after the end, relative to the simulated time.
+_JUST = 1e-9  # Final conditions are evaluated this long after the end time, as a fraction of the end time.
 _LOOKS = 1000  # minimum number of evaluations of switching conditions in a run
 _HALVINGS = 60  # maximum number of bisections that locate an event
 _MOST_EVENTS = 1000  # maximum number of events per second of simulated time
 _SMALL = 1e-3  # For a state smaller than this (rad, m, rad/s or m/s), the absolute tolerance dominates.
 _FINEST = 3e-14  # smallest relative tolerance that SciPy's integrators accept
 _FINER = 0.1  # factor on the description's tolerance; makes the oracle more accurate than the compared runs
-_SAME = 1e-12  # Breakpoints coincide if they are closer than this, relative to the simulated time.
-# An output time and an event coincide if they are closer than this, relative to the simulated time.
+_SAME = 1e-12  # Largest distance of coincident breakpoints, relative to the simulated time.
+# Largest distance of an output time and an event that coincide, relative to the simulated time.
 _SAME_OUTPUT = 1e-9
 
 
@@ -148,13 +148,13 @@ class Run:
             while t < end:
                 kept = self._sides(t, y, end, kept)
                 t, y = self._segment(Segment(t, end, kept), y)
-        just_after = self._end * (1.0 + _JUST)  # conditions on time are evaluated just after the end
+        just_after = self._end * (1.0 + _JUST)  # after the end, so that conditions that switch there have switched
         y = self._sampled(self._end, y, just_after, kept)
         kept = self._sides(self._end, y, just_after, kept)
         self._record(Segment(self._end, just_after, kept), self._end, lambda t: y)
 
     def _sampled(self, t: float, y: Array, end: float, kept: Mapping[Any, bool]) -> Array:
-        """Return the state after the samples of controllers at time t, s."""
+        """Return the state after all controllers that sample at time t, s, have taken their samples."""
         memory = len(self._model.setting.memory)
         if not self._model.setting.samplers:
             return y

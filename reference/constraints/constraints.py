@@ -120,8 +120,9 @@ class CompiledConstraints:
     def contact_wrenches(self, posture: Posture) -> Array:
         """Return the wrench of each knife edge and closure equation on all bodies, shape (rows, B, 6).
 
-        Each wrench results from a multiplier of 1: a force followed by a moment, in world axes. Moments
-        refer to the posture's datum, a reference point near the mechanism.
+        Each wrench is the effect of a multiplier of 1. The first three elements are the force, and the
+        others are the moment, in world axes. Moments refer to the posture's datum, a reference point
+        near the mechanism.
         """
         if posture.S.ndim > 2:
             return np.array([self.contact_wrenches(posture[k]) for k in range(len(posture.S))])
@@ -190,7 +191,7 @@ class _ExpressionRow:
 
     def _velocity_row(self, state: KinematicState) -> Rows:
         jet, used, rates = self.reading.jet(state), self.reading.positions, self.reading.velocities
-        # A velocity constraint uses no accelerations, so that the last gradient entries belong to velocities.
+        # The expression contains no accelerations, so the last entries of the gradient belong to velocities.
         by_rate = jet.gradient[..., 1 + len(used) :]
         none = np.zeros_like(jet.value)
         return _row(none, jet.value, by_chain(by_rate, state.jacobian[..., rates, :]), -jet.rate)
@@ -216,10 +217,11 @@ class _ExpressionRow:
 
     @property
     def _leading(self) -> tuple[Indices, slice]:
-        """Indices of the highest-order quantities of the equation, and the slice of their derivatives.
+        """Indices of the highest-order quantities of the equation, and a slice of the gradient for them.
 
-        The quantities are positions x, velocities ẋ or accelerations ẍ, depending on the order of the
-        equation. The slice selects the derivatives with respect to these quantities from the gradient.
+        The quantities are positions x in a position constraint, velocities ẋ in a velocity constraint,
+        and accelerations ẍ in an acceleration constraint. The slice selects the derivatives with
+        respect to these quantities.
         """
         used = (self.reading.positions, self.reading.velocities, self.reading.accelerations)
         first = 1 + sum(map(len, used[: self.order]))

@@ -12,8 +12,8 @@ from ...mechanism import Mechanism
 from .constraints import CompiledConstraints
 from .redundancy import Elimination, MinimumNorm, independent_rows, scaled
 
-# Drives realise a programmed constraint if at most this residual of the constraint's unit row is left.
-# The equations for the drives' efforts also lose rank if a singular value is below this limit.
+# If a fit of a programmed constraint's unit Jacobian row leaves a larger residual, drives cannot realise the row.
+# In the check whether the efforts of the drives are unique, smaller singular values count as zero.
 _LEFT = 1e-6
 
 

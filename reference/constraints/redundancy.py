@@ -22,9 +22,9 @@ from ...core.trajectory import Array
 
 # Singular values of C up to this fraction of the largest one count as zero, if all rows have length 1.
 TOLERANCE = 1e-8
-# A row counts as zero below this fraction of its terms, because input data often have only eight digits.
+# Rows shorter than this, relative to their terms, count as zero: input data often have only eight digits.
 _ZERO = 1e-7
-# Rows below this fraction of their terms are not scaled to length 1, which would amplify rounding errors.
+# Smallest divisor of a row, relative to the row's terms; a smaller one would amplify rounding errors.
 _SHORT = 1e-6
 _ROUNDING = 1e-12  # Rows up to this fraction of the longest row are rounding errors.
 _INVOLVED = 1e-6  # A linear combination involves the rows whose coefficients exceed this.
@@ -81,7 +81,7 @@ def comparable(C: Array, sizes: Array, unit: Array, uncertainty: float = 0.0) ->
     sizes : ndarray, shape (m, n)
         Magnitudes of the terms that add up to the entries of C, for estimates of rounding errors.
     unit : ndarray, shape (n,)
-        Scale of each coordinate: the change that is equivalent to 1 m, in rad or m.
+        Scale of each coordinate: the change, rad or m, that moves points by about 1 m.
     uncertainty : float
         Error of the coordinates, relative to the characteristic length of the mechanism.
     """
@@ -196,9 +196,9 @@ class MinimumNorm:
     rank : int
         Rank r of the constraint Jacobian C.
     sizes : ndarray, shape (m, n), optional
-        Magnitudes of the terms that add up to the entries of C. The rows of C are divided by these
-        magnitudes, so that rows of pure rounding errors become negligible. By default, rows are divided
-        by their own lengths.
+        Magnitudes of the terms that add up to the entries of C. Each row of C is divided by the
+        Euclidean norm of the same row of `sizes`. Rows of pure rounding errors thus become negligible.
+        By default, each row of C is divided by the row's own norm.
     unit : ndarray, shape (n,), or float
         Scale of each coordinate, see `comparable`.
     """
@@ -208,9 +208,9 @@ class MinimumNorm:
         self._weights = None if sizes is None else np.linalg.norm(sizes * unit, axis=1)
 
     def __call__(self, C: Array) -> Array:
-        """Return the combination matrix E, shape (…, r, m), with orthonormal rows.
+        """Return the matrix E, shape (…, r, m), that combines m constraint equations into r equations.
 
-        The Jacobian C has shape (…, m, n).
+        The rows of E are orthonormal. The Jacobian C has shape (…, m, n).
 
         The rank r is prescribed, because C seems to have a higher rank off the constraint manifold.
         """

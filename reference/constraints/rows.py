@@ -72,8 +72,8 @@ def of_each(rows: Sequence[Rows]) -> Rows:
 
 
 def _of_all(values: Array, own: int, many: tuple[int, ...]) -> Array:
-    """Return an array, broadcast to many states if it contains values of one state only.
+    """Return values for many states, shape (*many, …); values of a single state are broadcast.
 
-    The argument `own` is the number of axes for one state.
+    The argument `own` is the number of array dimensions that the values of a single state have.
     """
     return values if values.ndim > own or not many else np.broadcast_to(values, (*many, *values.shape))

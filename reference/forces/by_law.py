@@ -20,7 +20,7 @@ from .arrows import effort_direction, effort_mark
 from .element import ElementContext, ForceArrow, ForceContribution, ForceElements, input_in
 from .internal_states import indices
 
-_SAME_SAMPLE = 1e-9  # Largest difference between equal times, relative to a sample time.
+_SAME_SAMPLE = 1e-9  # Two times count as equal if they differ by at most this fraction of a sample time.
 
 
 @dataclass(frozen=True)
@@ -44,12 +44,15 @@ class _Part:
         return self.element.period is not None
 
     def is_due(self, t: float) -> bool:
-        """Whether time t, s, is a sample time."""
+        """Whether t is a sample time; t is in s."""
         period = self.element.period
         return period is not None and abs(t - round(t / period) * period) <= _SAME_SAMPLE * period
 
     def readings(self) -> Iterator[CompiledExpression]:
-        """Yield the compiled expressions of a force element that act all the time, apart from its energy."""
+        """Yield the compiled expressions of a force element that are evaluated throughout a run.
+
+        The expression of the energy is not included. A sampled element yields no expressions.
+        """
         if self.is_sampled:
             return
         yield from self.observed.values()
@@ -123,10 +126,11 @@ class LawForces(ForceElements):
         return [k * period for period in periods for k in range(int(end / period * (1 + _SAME_SAMPLE)) + 1)]
 
     def held(self, state: KinematicState) -> Array:
-        """Return the internal states with new quantities of all samples that are due at the time of a state.
+        """Return the internal states after all elements that are due at this time have taken a sample.
 
-        An element may use the quantities of others that are sampled at the same time. The quantities are
-        therefore final if another call does not change them.
+        The quantities of sampled elements are internal states. An element may use quantities of other
+        elements that are sampled at the same time. The call must therefore be repeated until the
+        quantities no longer change. The quantities are then final.
         """
         lag = state.lag.copy()
         for name, reading in (pair for part in self._due(state.t) for pair in part.observed.items()):
@@ -136,7 +140,7 @@ class LawForces(ForceElements):
     def advanced(self, state: KinematicState) -> Array:
         """Return the internal states after all samples that are due at the time of a state.
 
-        The quantities of the samples must be final; see `held`.
+        Before this call, `held` must have computed the quantities of all samples that are due.
         """
         after = state.lag.copy()
         for part in self._due(state.t):

@@ -85,8 +85,9 @@ class Contacts(ForceElements):
     def reaction(self, state: KinematicState) -> ForceContribution:
         """Return the generalised forces of springs, dampers and friction of all contacts.
 
-        Friction is the applied part. If a contact separates while its spring is still compressed, the
-        energy of the spring is lost.
+        The result has an elastic part from springs, a dissipative part from dampers, and an applied
+        part from friction. If a contact separates while its spring is still compressed, the energy of
+        the spring is lost.
         """
         parts, energy = np.zeros((3, *state.q.shape)), np.zeros(state.q.shape[:-1])
         for touch in self._touches:

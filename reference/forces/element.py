@@ -112,9 +112,9 @@ class ForceArrow:
 class ForceElements:
     """All force elements of one kind in a mechanism.
 
-    Each kind has a module that assigns the class of its elements to the name `of`. The module can also
-    define two functions. The function `places` returns the points whose motion the elements need, and
-    `lengths` the lengths that expressions can refer to.
+    Each kind has a module, in which the variable `of` is the class of this kind. The module can also
+    define two functions. The function `places` returns the points whose motion the elements need. The
+    function `lengths` returns the lengths that expressions can refer to.
 
     Attributes
     ----------
@@ -146,7 +146,10 @@ class ForceElements:
         return 0.0
 
     def relations(self) -> list[Relation]:
-        """Return the switching conditions of the elements, without the conditions in their expressions."""
+        """Return the switching conditions that the elements define themselves.
+
+        Conditions inside of the elements' expressions are not included.
+        """
         return []
 
     def forces(self) -> dict[str, Callable[[KinematicState], Number]]:

@@ -43,7 +43,7 @@ class Filters:
     def drive(self, reader: ExpressionCompiler) -> None:
         """Compile the outputs of the controllers that drive filters.
 
-        Until then, these filters keep their initial values.
+        Without this call, filters with a controller keep their initial values.
         """
         given = ((i, f.name, f.command) for i, f in enumerate(self._filters))
         self._driven = {i: reader.reading(f"filter {name}", tree) for i, name, tree in given if tree is not None}

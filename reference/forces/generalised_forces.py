@@ -73,8 +73,8 @@ def force_places(mechanism: Mechanism) -> list[Place]:
 def force_lengths(mechanism: Mechanism, first: int) -> list[Length]:
     """Return the lengths of force elements that expressions can refer to.
 
-    The argument `first` is the index of the first point from `force_places` among all points whose
-    motion is computed.
+    All points whose motion is computed form one list. The argument `first` is the index in this list at
+    which the points from `force_places` begin.
     """
     found: list[Length] = []
     for module in _modules():
@@ -134,15 +134,24 @@ class ForceModel:
         return self._by_law.sample_times(end)
 
     def held(self, state: KinematicState) -> Array:
-        """Return the internal states with new quantities of the samples that are due at the time of a state."""
+        """Return the internal states after all elements that are due at this time have taken a sample.
+
+        The quantities of sampled elements are internal states.
+        """
         return self._by_law.held(state)
 
     def advanced(self, state: KinematicState) -> Array:
-        """Return the internal states after the samples at the time of a state whose quantities are final."""
+        """Return the internal states after all samples that are due at the time of the state.
+
+        The quantities of the sampled elements must be final; see `held`.
+        """
         return self._by_law.advanced(state)
 
     def relations(self) -> list[Relation]:
-        """Return the switching conditions of all force elements, without the conditions in their expressions."""
+        """Return the switching conditions of all force laws.
+
+        Switching conditions in expressions of the description are not included.
+        """
         return [relation for element in self._elements for relation in element.relations()]
 
     def signals(self, state: KinematicState) -> dict[str, float]:

@@ -17,9 +17,10 @@ from .filters import Filters
 
 
 class InternalStates:
-    """Names and initial values of all s internal state variables of a mechanism.
+    """Names and initial values of the internal state variables of a mechanism.
 
-    Offset and rate of each input filter come first, and then the states of elements.
+    Offset and rate of each input filter come first, and then the states of elements. The number of
+    state variables is s.
 
     Parameters
     ----------
@@ -49,25 +50,28 @@ class InternalStates:
     def lags(self, run: Trajectory) -> Array:
         """Return the internal state variables over a run, shape (N, s).
 
-        Signals that the run does not contain count as their initial values.
+        If the run does not contain a state variable, the initial value is used at all times.
         """
         columns = zip(self.names, self.start.tolist(), strict=True)
         found = [run.signals.get(name, np.full(len(run.time), start)) for name, start in columns]
         return np.array(found).reshape(-1, len(run.time)).T
 
     def signals(self, states: Sequence[KinematicState]) -> dict[str, Array]:
-        """Return each internal state variable over a list of states, shape (N,) each."""
+        """Return the values of each internal state variable at N instants, shape (N,) each.
+
+        The argument contains the kinematic state at each instant.
+        """
         return {name: np.array([state.lag[i] for state in states]) for i, name in enumerate(self.names)}
 
 
 def indices(mechanism: Mechanism) -> dict[str, int]:
-    """Return the index of each element's state among all internal states, by its name in laws."""
+    """Return the index of each element's state among all internal states, by the state's name in laws."""
     first = 2 * len(mechanism.filters)
     return {own: first + i for i, (_, own, _) in enumerate(_of_elements(mechanism))}
 
 
 def _of_elements(mechanism: Mechanism) -> Iterator[tuple[str, str, float]]:
-    """Yield the name of the signal, the name in laws and the initial value of each element's state."""
+    """Yield signal name, name in force laws, and initial value of each state of the elements."""
     for element in mechanism.elements:
         held = dict.fromkeys(() if element.period is None else element.observed, 0.0)
         states = {key: _number(element, state.start) for key, state in element.states.items()}

@@ -47,9 +47,10 @@ class AffineLoads:
     by_multiplier: Array
 
     def change(self, qdd: Array, multipliers: Array) -> Array:
-        """Return the linear part of the joint reactions, shape (…, J, 6, c), for c columns of unknowns.
+        """Return the part of the joint reactions that is linear in accelerations and multipliers.
 
-        The accelerations have shape (…, n, c) and the multipliers shape (…, rows, c).
+        The result has shape (…, J, 6, c) for c columns of accelerations and multipliers. The
+        accelerations have shape (…, n, c) and the multipliers shape (…, rows, c).
         """
         parts = ((self.by_qdd, qdd), (self.by_multiplier, multipliers))
         return np.asarray(sum(_combined(loads, factors) for loads, factors in parts))
@@ -187,8 +188,8 @@ def closure_wrench(posture: Posture, closure: LoopClosure, wrenches: Array) -> A
     """Return the force and moment of a closure on the body that carries its frame b, shape (6,).
 
     Units are N and N·m. The moment refers to the origin of frame b; all components are in world axes.
-    The argument `wrenches`, shape (rows, B, 6), contains the wrench of each constraint equation of the
-    closure on the ground and all bodies.
+    The argument `wrenches` has the shape (rows, B, 6). Each row contains the wrenches of one constraint
+    equation of the closure, on the ground and on all bodies.
     """
     total = wrenches[:, closure.b.place.body + 1].sum(axis=0)
     total[3:] -= np.cross(frame_pose(posture, closure.b)[:3, 3], total[:3])

@@ -134,7 +134,7 @@ class Lines(ForceElements):
         return self._laws[i](self._span(i, state), state)
 
     def forces(self) -> dict[str, Callable[[KinematicState], Number]]:
-        """Return a function of the state for the force of each two-point force element, N."""
+        """Return a function for each two-point force element that computes the force, N, from the state."""
         return {f"{line.name}.{FORCE}": self._force_of(i) for i, line in enumerate(self._lines)}
 
     def _force_of(self, i: int) -> Callable[[KinematicState], float]:
@@ -174,7 +174,7 @@ class Lines(ForceElements):
         return {law.label: -tension.total * span.rate for law, (span, tension) in pulls}
 
     def signals(self, state: KinematicState) -> dict[str, float]:
-        """Return length, m, rate, m/s, and force, N, of each two-point force element, by output name."""
+        """Return length (m), rate (m/s) and force (N) of each two-point force element, by output name."""
         found: dict[str, float] = {}
         for line, (span, tension) in zip(self._lines, self._pulls(state), strict=True):
             values = {"length": span.length, "rate": span.rate, "force": tension.total}

@@ -64,7 +64,7 @@ class Supports(ForceElements):
 
     @property
     def marks(self) -> tuple[ForceArrow, ...]:
-        """Feet on the ground at the undeformed positions of the supports."""
+        """Symbols for pictures: the feet of the supports, on the ground at the undeformed positions."""
         return tuple(
             ForceArrow(
                 "base.supports",
@@ -100,7 +100,10 @@ class Supports(ForceElements):
         return -self._deflection(state)[0][..., 2, k]
 
     def forces(self) -> dict[str, Callable[[KinematicState], Number]]:
-        """Return a function of the state for the vertical force of each unilateral support, N."""
+        """Return one function for each unilateral support, by the name of the support force.
+
+        The function computes the vertical force of the support, N, from a state.
+        """
         held = np.flatnonzero(self._one_sided).tolist()
         return {f"{self._supports[k].name}.{FORCE}": self._force_of(k) for k in held}
 

@@ -121,8 +121,8 @@ class Events:
         if len(self.found) > _MOST and t - self.found[-_MOST - 1].t < 1.0:
             raise SolveError(
                 f"there are more than {_MOST} events within a second, up to t = {t:.9g} s; the last one:"
-                f" {relation.label}; reduce its stiffness, add damping, or write noevent(...) around its"
-                " expression"
+                f" {relation.label}; reduce the stiffness of the element, add damping, or write noevent(...)"
+                " around the expression"
             )
 
     def _changed(self, t: float, y: Array, segment: Segment) -> list[Relation]:

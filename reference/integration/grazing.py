@@ -17,11 +17,11 @@ from scipy.fft import dct
 from ...core.trajectory import Array
 
 _LAST = 3  # Number of trailing coefficients that estimate the error of a Chebyshev series.
-_SMALL = 1e-3  # A series is resolved up to this error, as a fraction of the largest indicator value in the step.
-_NOISE = 1e-10  # A series is resolved up to this error, as a fraction of the largest indicator value in the run.
-# The minimum of an indicator is searched for if a parabola predicts less than this times the smallest sample.
+_SMALL = 1e-3  # Largest error of an indicator's Chebyshev series, relative to the indicator's peak in the step.
+_NOISE = 1e-10  # Largest error of an indicator's Chebyshev series, relative to the indicator's peak in the run.
+# A minimum is searched for if a parabola predicts a value below this fraction of the smallest sample.
 _NEAR = 0.5
-# Largest number of evaluations near a minimum. If no value is negative, the minimum counts as positive.
+# Largest number of evaluations near a minimum. If none is negative, the minimum is taken as positive.
 _LOOKS = 20
 _SHORT = 1e-12  # The search ends if the interval is below this fraction of the initial one.
 

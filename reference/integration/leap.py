@@ -2,9 +2,10 @@
 
 The constraint Jacobian loses rank at the singular configuration, and several branches of the motion
 meet there. Close to this configuration, small position errors divert the solution to another
-branch. An integrator with error control takes short steps there. If the tolerance is tight, the
-integrator leaves the branch. One explicit step of normal length continues the motion along its
-tangent, because no stage of the step lies close to the singular time.
+branch. An integrator with error control takes short steps there. With a tight tolerance, some steps
+lie so close to the singular configuration that the solution leaves the branch. One explicit step of
+normal length continues the motion along its tangent, because no stage of the step lies close to the
+singular time.
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ from ...core.errors import SolveError
 from ...core.trajectory import Array
 from .integrators import Interpolant, Rate
 
-# Length of the step across a singular configuration, relative to the time scale of the constraint Jacobian.
+# Length of the step across a singular configuration, relative to a time scale.
 # The time scale is the time in which the constraint Jacobian changes by its own norm.
 LENGTH = 0.1
 # Position of the singular time in the step, from 0 to 1: the middle of the widest gap between nodes of DOP853.
 PLACE = 0.467
-# A step may change velocities by this fraction of the speed more than the accelerations explain.
+# Largest change of velocities in a step that accelerations do not explain, relative to the speed.
 _JUMP = 0.1
 
 

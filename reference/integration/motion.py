@@ -77,7 +77,10 @@ class FormulatedModel:
         return np.concatenate([y[: self._bristles.stop], self.model.forces.held(state)])
 
     def advanced(self, t: float, y: Array, segment: Segment) -> Array:
-        """Return the state vector after the samples at time t, s, whose outputs y already contains."""
+        """Return the state vector after the samples at time t, s.
+
+        The vector y must contain the final outputs of the sampled controllers; see `held`.
+        """
         state, _ = self.moment(t, y, segment)
         return np.concatenate([y[: self._bristles.stop], self.model.forces.advanced(state)])
 

@@ -27,8 +27,8 @@ from ...core.trajectory import Array
 # Number of stages: odd, so that one eigenvalue is real. More stages would hardly permit longer steps.
 STAGES = 11
 _ITERATIONS = 10  # Largest number of Newton iterations in a step.
-_SLOW = 0.5  # If the contraction factor of Newton's method is larger than this, the iteration is stopped.
-_FRESH = 0.05  # If the contraction factor of Newton's method is larger than this, the next step recomputes ∂f/∂y.
+_SLOW = 0.5  # Largest contraction factor of Newton's method; above it, the iteration is stopped.
+_FRESH = 0.05  # Largest contraction factor of Newton's method with which the next step reuses ∂f/∂y.
 _CONVERGED = 1e-2  # Newton's method has converged if its remaining error is below this fraction of the tolerance.
 _LONGER, _SHORTER = 5.0, 0.2  # Largest and smallest ratio of successive step lengths.
 # If the step could grow by less than this factor, it keeps its length, which saves a factorisation.
@@ -41,12 +41,12 @@ _BEGINNING = 0.01  # Change of the state in the first step, relative to the norm
 # If the rest of the time span is below this fraction of the step, the step is extended to the end of the span.
 _LAST = 1e-3
 _SPACINGS = 10.0  # Shortest possible step in units of the floating-point spacing at t.
-# If steps are shorter than this many floating-point spacings at t, an error of the right-hand side is raised.
+# A failed right-hand side shortens the step. Below this many floating-point spacings at t, the error is raised.
 _FEW_SPACINGS = 1e3
-# Assumed error after the first Newton iteration, as a fraction of its step; contraction is still unknown.
+# Assumed error after the first Newton iteration, relative to the step: the contraction is not known yet.
 _FIRST_LEFT = 0.1
 _LEAST_LEFT = 1e-3  # Least value of 1 − contraction factor, which keeps the error estimate finite.
-_LEAST_ERROR = 1e-16  # Least error relative to the tolerance, which keeps the next step finite.
+_LEAST_ERROR = 1e-16  # Lower bound of the error relative to the tolerance; it keeps the next step finite.
 _TINY = 1e-300  # Least denominator, which keeps quotients finite.
 
 
@@ -85,7 +85,7 @@ def _scheme(s: int) -> _Scheme:
     nodes = np.append((roots_jacobi(s - 1, 1, 0)[0] + 1.0) / 2.0, 1.0)
     at = 2.0 * np.append(0.0, nodes) - 1.0
     series = np.linalg.inv(np.asarray(legendre.legvander(at, s), dtype=np.float64))[:, 1:]
-    # The matrix A⁻¹ yields the polynomial's derivative F at the nodes: A⁻¹ Z/h = F.
+    # The matrix A⁻¹ maps the increments Z at the nodes to the derivatives F = A⁻¹ Z/h, with step length h.
     inverse = np.asarray(legendre.legvander(at[1:], s - 1) @ (2.0 * legendre.legder(series)), dtype=np.float64)
     eigenvalues, T = np.linalg.eig(inverse)
     into = np.linalg.inv(T)
@@ -302,10 +302,11 @@ class Radau:
 
 
 def _error(series: Array) -> float:
-    """Return the error estimate from the last Legendre coefficients.
+    """Return the error estimate from the last three Legendre coefficients.
 
-    The estimate is the larger of two values: the last coefficient, and its extrapolation from the two
-    coefficients before. The last coefficient alone can vanish by chance at a jump.
+    The estimate is the larger of two values: the last coefficient, and the value that the two
+    preceding coefficients predict for the last one. The last coefficient alone can vanish by chance at
+    a jump.
     """
     before, last, final = (_norm(row) for row in series[-3:])
     return max(final, last * min(1.0, last / max(before, _TINY)))

@@ -19,7 +19,7 @@ from .integrators import Interpolant
 from .motion import FormulatedModel
 
 _LOOKS = 3  # Number of samples of the length rates in a step, including both ends.
-_LOCATED = 1e-12  # Accuracy of the time of the least length, s.
+_LOCATED = 1e-12  # Largest error of the time at which a length is smallest, s.
 
 
 class ZeroLengths:

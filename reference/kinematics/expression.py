@@ -274,7 +274,8 @@ def compile_tree(
 def _table(name: str, curve: Curve, argument: Node) -> Node:
     """Return the expression node of a lookup table.
 
-    If a spline has constant ends, the node switches at each end, because the second derivative jumps.
+    If a spline is constant beyond its ends, the expression has separate branches for the constant
+    parts. The reason is that the second derivative jumps at each end.
     """
     within = _call(Looked(f"table {name}", (argument,), curve))
     if not curve.rests:
@@ -399,8 +400,9 @@ def named_errors(label: str, at: Instant, evaluated: Callable[[], T]) -> T:
         time = f" at t = {plain(at.atoms['t']):.9g} s" if "t" in at.atoms else ""
         raise SolveError(
             f"{label} has no value{time}: {error}; keep the arguments of its functions within their"
-            " domains; if abs, min, max or a condition limits an argument, write noevent(...) around it, because"
-            " an integrator also evaluates states beyond events"
+            " domains; if abs, min, max or a condition keeps an argument within the domain, enclose it in"
+            " noevent(...); otherwise it switches only at the event, which is too late for states that an"
+            " integrator evaluates beyond the event"
         ) from None
 
 
@@ -451,10 +453,10 @@ _LIMITED = {"/": slice(1, 2), "^": slice(0, 1)}
 
 
 def _has_moving_limit(call: Call) -> bool:
-    """Whether an operand that limits a function's domain depends on time or on state variables.
+    """Whether an operand that can leave the domain of the function depends on time or states.
 
-    A divisor is such an operand: it must not be zero. A constant divisor cannot become zero during a
-    run.
+    An example of such an operand is a divisor, because it must not be zero. A constant divisor cannot
+    become zero during a run.
     """
     limited = call.children[_LIMITED.get(call.function, slice(None))]
     return any(True for operand in limited for _ in names(operand))

@@ -99,7 +99,10 @@ def plain(x: Value) -> Number:
 
 
 def _of_one(x: Jet, f: Number, f1: Number, f2: Number) -> Jet:
-    """Return f(x) for a jet x by the chain rule from the values f, f1 and f2 of f, f' and f'' at x."""
+    """Return the value of a function for the jet x by the chain rule.
+
+    The arguments f, f1 and f2 are the value, first and second derivative of the function at x.
+    """
     return Jet(f, f1 * x.gradient, f1 * x.rate, f1 * x.second + f2 * x.rate * x.rate)
 
 

@@ -107,9 +107,10 @@ class Posture:
 
 
 def _differentiate(S: Array, moves: Array, product: Array, out: Array) -> None:
-    """Write ∂(T_b X_b)/∂q_i of the product T_b X_b into `out`, shape (…, 4 n, 4 B).
+    """Write the derivatives ∂(T_b X_b)/∂q_i into the array `out`, shape (…, 4 n, 4 B).
 
-    The caller provides the array because its allocation would take longer than the arithmetic.
+    The argument `product` contains the products T_b X_b. The caller provides the array `out`, because
+    an allocation in each call would take longer than the computation.
     """
     np.matmul(S, product.reshape(*product.shape[:-3], 4, -1), out=out)
     np.multiply(out, moves.reshape(out.shape[-2:]), out=out)
@@ -139,7 +140,7 @@ class VectorMotion:
     bias: Array
 
     def __getitem__(self, k: int) -> VectorMotion:
-        """Return the motion of all vectors in state k out of many states."""
+        """Return the motion of all vectors in the k-th state."""
         return VectorMotion(self.position[k], self.jacobian[k], self.velocity[k], self.bias[k])
 
 
@@ -163,10 +164,11 @@ class Vectors:
         return VectorMotion(position, blocks[..., 3:, :, :], velocity, bias)
 
     def sizes(self, posture: Posture) -> tuple[Array, Array]:
-        """Return the magnitudes of the terms in all vectors, shape (P,), and in their Jacobians, (n, P).
+        """Return the magnitudes of all vectors, shape (P,), and of all Jacobian columns, shape (n, P).
 
-        The rounding error of a vector is about its magnitude times the machine precision. The magnitudes
-        are vector lengths, so that they do not depend on the orientation of the axes.
+        The magnitude is the sum of the lengths of all terms that add up to the vector or column. The
+        rounding error is about the magnitude times the machine precision. Lengths do not depend on the
+        orientation of the axes.
         """
         parts = self._homogeneous.reshape(len(self._homogeneous) // 4, 4, self._homogeneous.shape[1])
         own, pointed = np.linalg.norm(parts[:, :3], axis=1), np.abs(parts[:, 3])
@@ -202,7 +204,7 @@ class Kinematics:
         self._before = np.zeros((self.n, self.n))
         self._basis = np.zeros((self.n, 4, 16))
         self._generators = np.array([_generator(c) for c in mechanism.coordinates]).reshape(-1, 4, 4)
-        # Position of the datum point at the first moving body: coefficients of q, and a constant as last column.
+        # Datum point at the first moving body, an affine function of q: coefficients, then the constant term.
         self._datum = np.zeros((3, self.n + 1))
         for b, body in enumerate(mechanism.bodies):
             self._place(b, body, mechanism.coordinates)
@@ -241,7 +243,7 @@ class Kinematics:
         T, moving = frames[..., self._last, :, :] @ self._mount, frames[..., 1:, :, :]
         S = moving @ self._generators @ _inverse(moving)
         first = S * qd[..., None, None]
-        # Σ_mn S_m S_n q̇_m q̇_n in the order of the chain: twice the sum over m before n, plus that over m = n.
+        # Second derivative Σ S_m S_n q̇_m q̇_n: pairs with m before n in the chain count twice, and m = n once.
         second = (2.0 * _sum(self._before, first) + first) @ first
         stacked = np.empty((*many, 3 + self.n, 4, self.slots, 4))
         levels = (T, _sum(self._moves, first) @ T, _sum(self._moves, second) @ T)

@@ -66,11 +66,10 @@ class Length(Protocol):
         """
 
     def wrench(self, posture: Posture, places: VectorMotion, of_coordinates: Array) -> Array:
-        """Return wrenches whose total work equals the change of the length, shape (B, 6).
+        """Return the wrenches of a unit force along the length, shape (B, 6).
 
-        Each wrench acts on the ground or on a body.
-
-        Moments refer to the posture's datum, a reference point near the mechanism.
+        The total work of the wrenches in a small motion equals the change of the length. Each wrench acts
+        on the ground or on a body. Moments refer to the posture's datum, a point near the mechanism.
 
         Parameters
         ----------
@@ -79,7 +78,7 @@ class Length(Protocol):
         places : VectorMotion
             Motion of the points.
         of_coordinates : ndarray, shape (n, B, 6)
-            For each coordinate, wrenches whose total work equals the change of the coordinate.
+            For each coordinate, the wrenches of a unit effort on this coordinate.
         """
 
 
@@ -189,8 +188,8 @@ class LinearHeight(_Named):
         return np.abs(self.slopes)
 
     def wrench(self, posture: Posture, places: VectorMotion, of_coordinates: Array) -> Array:
-        """Return wrenches whose total work equals the change of the height, shape (B, 6).
+        """Return wrenches whose virtual work equals the virtual change of the height, shape (B, 6).
 
-        The corresponding generalised forces are ∂height/∂q, which are the constant `slopes`.
+        The corresponding generalised forces are ∂height/∂q, that is, the constant `slopes`.
         """
         return np.asarray(np.tensordot(self.slopes, of_coordinates, 1))

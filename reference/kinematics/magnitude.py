@@ -53,8 +53,8 @@ def magnitude(node: Node, at: Instant, names: list[str]) -> ValueWithGradient:
 def _of_call(node: Call, all_parts: list[ValueWithGradient]) -> ValueWithGradient:
     """Return value, gradient and magnitudes of an operation by the chain rule.
 
-    The magnitudes follow from the absolute values of the partial derivatives. Constant operands
-    have no derivatives and are skipped.
+    A magnitude is the size of the terms before cancellation. Magnitudes follow from the absolute
+    values of the partial derivatives. Constant operands have no derivatives and are skipped.
     """
     moving = [not isinstance(child, Constant) for child in node.children]
     parts = [part for part, moves in zip(all_parts, moving, strict=True) if moves]

@@ -43,9 +43,10 @@ class PiecewiseLinear:
         return float(u0 + (t - t0) / (t1 - t0) * (u1 - u0))
 
     def _piece(self, end: int) -> int:
-        """Return the index of the table point at the right end of a linear piece of nonzero duration.
+        """Return the index of the first table point that has the same time as the point `end`.
 
-        The result is `end`, or the first point at the same time if there is a jump at `end`.
+        At a jump, several points have the same time. The linear piece before the jump ends at the first
+        of these points.
         """
         while self.time[end] == self.time[end - 1]:
             end -= 1

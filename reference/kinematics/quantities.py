@@ -296,18 +296,20 @@ class CompiledExpression:
         return Jet(value, np.broadcast_to(gradient, (len(state.t), len(self.names))), rate, second)
 
     def ends(self, state: KinematicState) -> list[tuple[float, str]]:
-        """Return the functions in an expression whose arguments are close to the end of their domain.
+        """Return the functions in an expression that are evaluated close to an end of their domain.
 
-        Each item contains the distance to that end, in the unit of the argument, and a text with the names
-        of the function and its expression.
+        A singularity of the derivative also counts as an end. Each item contains two values. The first value
+        is the distance of the function's argument from the end, in the unit of the argument. The second value
+        is a text with the names of the function and the expression.
         """
         at = self._instant(state)
         return [(distance, f"{function} in {self.label}") for distance, function in ends(self.node, at)]
 
     def sizes(self, state: KinematicState) -> tuple[float, Array]:
-        """Return the magnitudes of the terms in an expression's value and in its gradient, shape (k,).
+        """Return the magnitudes of the terms in the value and in the gradient of an expression.
 
-        The entries are in the order of the gradient that `jet` returns.
+        The first result is the magnitude for the value. The second result, shape (k,), contains the
+        magnitudes for the gradient, in the order of the gradient that `jet` returns.
         """
         at = self._instant(state)
         found = named_errors(self.label, at, lambda: magnitude(self.node, at, self.names))
@@ -359,7 +361,7 @@ def _listed(values: Array, own: Indices) -> list[Number]:
 
 
 def one_by_one(of: Callable[[KinematicState], Number], state: KinematicState) -> Number:
-    """Return the value of a function of a single state, at one state or at each of many states."""
+    """Evaluate a function that accepts a single state; for many states, evaluate each state separately."""
     return np.array([of(one) for one in state.each()]) if state.is_many else of(state)
 
 

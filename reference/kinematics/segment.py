@@ -10,16 +10,21 @@ import numpy as np
 
 
 class NotVectorisable(Exception):
-    """Error if many states differ in a condition, so that they must be evaluated one by one."""
+    """Error if a condition is true in some states of a batch and false in others.
+
+    The states must then be evaluated one by one.
+    """
 
 
 def holds_in_all(condition: Any) -> bool:
-    """Return the common truth value of a condition of one state or of many, shape (N,).
+    """Return the truth value that a condition has in all states.
+
+    The condition is a single value, or an array of shape (N,) with the values in N states.
 
     Raises
     ------
     NotVectorisable
-        If the condition is true in some of the states only.
+        If the condition is true in some states and false in others.
     """
     if not isinstance(condition, np.ndarray):
         return bool(condition)

@@ -1,6 +1,6 @@
-"""Step lengths that resolve short features of expressions, such as pulses of a function of time.
+"""Step lengths that are short enough for brief features of expressions, such as pulses over time.
 
-An integrator with longer steps could step over a feature.
+An integrator with longer steps could step over a pulse.
 """
 
 from __future__ import annotations
@@ -133,10 +133,10 @@ def _is_decisive(node: Node) -> bool:
 
 
 def _held(core: Node, expression: Timed, horizon: float) -> Iterator[tuple[Pace, Callable[[Array], Array]]]:
-    """Yield functions of time that result from an expression if its state variables are constant.
+    """Yield functions of time: the expression with its state variables replaced by constants.
 
-    Each function belongs to one choice of the constant values. It is paired with the step lengths that
-    resolve it.
+    Each function belongs to one choice of the constant values. It is paired with step lengths that are
+    short enough for the function.
     """
     initial = [_initial(part, expression.initial) for part in _timeless(core)]
     for values in held_values(initial):
@@ -153,7 +153,7 @@ def _from_first(node: Node, time: Array) -> Array:
 
 
 def _timeless(node: Node) -> Iterator[Node]:
-    """Yield the largest parts of an expression that do not depend on time, without constants."""
+    """Yield the largest subexpressions that do not depend on time; constants are skipped."""
     used = set(names(node))
     if used and "t" not in used:
         yield node
@@ -192,13 +192,13 @@ def _pace(node: Node, horizon: float) -> Pace:
             points=[*_looked_at(node)],
         )
     except NoValue:
-        return STEADY  # No step lengths are needed: a run stops with an error at the undefined value.
+        return STEADY  # A run ends with an error where the expression is undefined, so steps need no limit.
 
 
 def _values(node: Node, time: Array, begin: float) -> Array:
     """Return an expression's values at times of shape (N,), s.
 
-    All switches on time keep the branch that is active at the time `begin`, s.
+    Conditions on time keep the truth values that they have at the time `begin`, s.
     """
     segment = Segment(begin)
     with np.errstate(all="raise", under="ignore"):  # Underflow is harmless: it yields zero.

@@ -80,15 +80,16 @@ class Gpme:
     def _current(self, rows: Array) -> tuple[CoordinatePartition, Array, Array]:
         """Return the coordinate partition, the matrix D = ∂q̇_d/∂q̇_i, and the smallest pivot of C_d.
 
-        Indices d and i denote dependent and independent coordinates. The argument `rows`, shape (…, r, n),
-        is the Jacobian of the independent equations. C_d contains its columns of the dependent coordinates.
+        Indices d and i denote dependent and independent coordinates. The argument `rows`, shape (…, r,
+        n), is the Jacobian of the independent equations. C_d consists of the columns of `rows` that
+        belong to the dependent coordinates.
         """
         partition = self.fixed or self._last
         if partition is not None:
             ratios, pivot = partition.ratios(rows)
             if self.fixed is not None or np.all(pivot > self._worn):
                 return partition, ratios, pivot
-        # For many states, the choice is made at the state in which the last partition has the smallest pivot.
+        # For many states, the partition is chosen for the state with the smallest pivot of the previous partition.
         worst = rows if rows.ndim == 2 else rows[int(np.argmin(pivot)) if partition is not None else 0]
         self._last = CoordinatePartition(
             self._mechanism, choose_dependent(self._mechanism, worst), self.choice.kept_names
@@ -139,7 +140,7 @@ class Gpme:
         return basis, basis @ system.C, basis @ system.rhs
 
     def _motion(self, system: StateEquations, rows: Array, rhs: Array) -> tuple[Array, CoordinatePartition]:
-        """Return the accelerations for the independent equations, and the coordinate partition used."""
+        """Return the accelerations that fulfil the independent constraints, and the coordinate partition used."""
         partition, D, pivot = self._current(rows)
         partition.check(system.t, pivot)
         return partition.accelerations(system.t, D, system.M, system.force, rows, rhs), partition

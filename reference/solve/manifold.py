@@ -21,11 +21,11 @@ _ROUNDING = 1e-14  # Largest constraint value that is pure rounding error, relat
 _EPSILON = 1e-15  # Rounding error of one constraint evaluation, relative to the magnitude of its terms.
 _SHORTEST = 1e-12  # Largest step at convergence, relative to the mechanism's characteristic length.
 _ASIDE = 0.1  # Largest random displacement in the search: rad, or relative to the characteristic length.
-_ANOTHER = 0.1 * _ASIDE  # Smallest change to another configuration: rad, or relative to the characteristic length.
+_ANOTHER = 0.1 * _ASIDE  # Smallest difference between two configurations, in the units of `_ASIDE`.
 _HALVINGS = 8  # Largest number of halvings of a step that does not reduce the constraint values.
 _TINY = 1e-300  # Least denominator, which keeps a quotient finite.
 # Time at which another configuration is searched for, relative to the duration of the run.
-# With this irregular fraction, the time is unlikely to be a simple fraction of a period of the motion.
+# This fraction is irregular, so that the time is hardly ever a simple fraction of a motion's period.
 _LATER = 0.37
 
 

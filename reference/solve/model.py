@@ -59,8 +59,8 @@ class Evaluation:
     multipliers : ndarray, shape (m,)
         Multipliers λ, N for an equation in metres, N·m for one in radians, and N for a knife edge.
     contacts : ndarray, shape (k,)
-        Multipliers of knife edges and closures. They differ from `multipliers` only if some joints
-        have no drive.
+        Multipliers of knife edges and closures. If every joint has a drive, the values are equal to the
+        corresponding elements of `multipliers`. Otherwise, the values follow from inverse dynamics.
     rows : tuple of str
         Names of the m constraint equations.
     dependent : tuple of str
@@ -443,7 +443,7 @@ class ReferenceModel:
         times += self.forces.sample_times(end)
         separate: list[float] = []
         for time in sorted(t for t in times if 0.0 < t <= end * (1.0 + SAME_TIME)):
-            # Only the last of several equal times remains: all switches at this time have then taken place.
+            # Of several almost equal times, the last is kept, because no switch of the group is later.
             if separate and time - separate[-1] < SAME_TIME * end:
                 separate.pop()
             separate.append(time)

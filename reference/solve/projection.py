@@ -27,9 +27,9 @@ _RANK = 1e-10  # Singular values of the constraint Jacobian below this fraction 
 def project_start(mechanism: Mechanism, q: Array, qd: Array) -> Start:
     """Return the initial state, projected onto the constraints if its violation is within tolerance.
 
-    Coordinates and velocities have shape (n,) each, rad or m (per s). If the violation exceeds
-    `simulation.violation`, the state is returned unchanged. The verdict then reports it as inconsistent,
-    unless the description permits the violation.
+    Coordinates (rad or m) and velocities (rad/s or m/s) have shape (n,) each. If the violation exceeds
+    `simulation.violation`, the state is returned unchanged. The verdict then reports the state as
+    inconsistent, unless the description permits the violation.
     """
     model = ReferenceModel(mechanism, start=(q, qd))
     constraints = model.constraints
@@ -43,13 +43,14 @@ def project_start(mechanism: Mechanism, q: Array, qd: Array) -> Start:
 def project(model: ReferenceModel, q: Array, qd: Array, t: float = 0.0) -> Start:
     """Return coordinates and velocities that fulfil the constraints at time t, s, near q and qd.
 
-    All arrays have shape (n,), rad or m (per s). Constraints in velocities affect the velocities only.
-    Redundant constraints are allowed.
+    Coordinates (rad or m) and velocities (rad/s or m/s) have shape (n,) each. Constraints in velocities
+    affect the velocities only. Redundant constraints are allowed.
 
     Raises
     ------
     SolveError
-        If no position is found. The message contains the constraint equation with the largest violation.
+        If no position is found. The message contains the constraint equation with the largest
+        violation.
     """
     q = q.copy()
     on_positions, on_velocities = model.constraints.orders == 0, model.constraints.orders <= 1

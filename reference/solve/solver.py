@@ -23,7 +23,7 @@ from .gpme import choose_dependent, dependent_indices
 from .manifold import Manifold
 from .model import ReferenceModel, Start
 
-# Factor on the coordinates' relative error; the result is the limit at which Jacobian rows count as zero.
+# Jacobian rows shorter than this factor times the coordinates' relative error count as zero.
 _MARGIN = 10.0
 
 
@@ -38,7 +38,7 @@ class InitialValueProblem:
     mechanism : Mechanism
         Bodies, force elements and tasks as numbers.
     start : tuple of arrays
-        Initial coordinates and velocities (q0, qd0), shape (n,) each, rad or m (per s).
+        Initial coordinates q0 (rad or m) and velocities qd0 (rad/s or m/s), shape (n,) each.
     inputs : mapping, optional
         FMU inputs by symbol: numbers, or functions of time in s; zero by default.
     dependent : sequence of str, optional
@@ -148,7 +148,7 @@ def _fulfilled(model: ReferenceModel, near: KinematicState) -> tuple[KinematicSt
     nearest = Manifold(model, near).nearest(near)
     if nearest.fulfilled:
         return nearest.state, _MARGIN * nearest.uncertainty
-    # Without a consistent state, the error is set to 0; else independent equations would seem redundant.
+    # Without a consistent state, the error counts as 0; a larger error could make equations seem redundant.
     return near, 0.0
 
 

@@ -117,7 +117,7 @@ def legend(scene: Scene) -> list[tuple[str, str]]:
 
 
 def _speed(length: float, cyclic: bool) -> float:
-    """Return the default playing speed, which is as close to real time as the playing time permits."""
+    """Return the default playing speed: the speed closest to real time with an acceptable playing time."""
     if cyclic:
         return CYCLES[2]
     fitting = [speed for speed in SPEEDS if _SHORTEST <= length / speed <= _LONGEST]

@@ -21,7 +21,7 @@ from .number_text import decimal
 from .overlay import Overlay, RunCurves
 from .time_series import Panel, panel_grid, readable_factor, set_title
 
-_TIMES = 4  # The run is divided into this many equal intervals; flexible links are drawn at their ends.
+_TIMES = 4  # Number of equal intervals of the run; flexible links are drawn at the end of each interval.
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,7 @@ def of_cases(cases: Sequence[CaseRun]) -> Groups:
 
 
 def _with_transient(overlay: Overlay, caption: str) -> str:
-    """Return a caption, with a remark if the axes leave out the initial transient of a run."""
+    """Return a caption; add a remark if the axes do not show the initial transient of a run."""
     leave_out = any(c.stabilisation.settled > c.run.time[0] for c in overlay.references)
     return f"{caption} {_TRANSIENT}" if leave_out else caption
 

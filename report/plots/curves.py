@@ -18,7 +18,7 @@ from ...core.trajectory import Array
 from .inline_svg import PAGE_COLOURS
 
 _BUCKETS = 300  # Number of parts of a long curve, each of which keeps its smallest and largest value.
-# Integers up to this one are values of a curve. The next integers mark values below and above the axis, and gaps.
+# Largest integer that encodes a value. The next three encode a value below the axis, one above it, and a gap.
 _LEVELS = 65532
 _BELOW, _ABOVE, _GAP = 65533, 65534, 65535
 
@@ -47,7 +47,7 @@ class PlottedCurve:
 
 @dataclass(frozen=True)
 class CurvePanel:
-    """One pair of axes with a time axis.
+    """Diagram with a horizontal time axis.
 
     Attributes
     ----------

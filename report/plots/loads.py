@@ -80,7 +80,7 @@ def loaded_links(mechanism: Mechanism, run: Trajectory) -> list[str]:
 
 
 def magnitude(run: Trajectory, link: str, part: str) -> Array:
-    """Return the length of a joint's force, N, or moment, N·m, shape (N,)."""
+    """Return the magnitude of a joint's force (N) or moment (N·m) at each output time, shape (times,)."""
     components = run.columns(joint_load(link, _LETTERS[part] + axis).name for axis in "xyz")
     return np.asarray(np.linalg.norm(components, axis=1))
 

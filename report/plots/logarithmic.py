@@ -17,7 +17,7 @@ from .number_text import decimal, scientific
 from .overlay import Overlay, RunCurves
 
 _VIOLATIONS = {"violation_position": "position:  ‖Φ‖", "violation_velocity": "velocity:  ‖dΦ/dt‖"}
-_ABOVE = 0.08  # A line that shows the decay is drawn above the curve by this fraction of the decay in decades.
+_ABOVE = 0.08  # Distance between decay line and curve, as a fraction of the total decay (both in decades).
 
 
 def violations(overlay: Overlay) -> Figure | None:
@@ -55,7 +55,8 @@ def _slow_slopes(axes: Axes, references: Sequence[RunCurves]) -> list[Line2D]:
     """Draw the predicted decay of each reference run's violations, and return the drawn lines.
 
     An exponential decay is a straight line, because the vertical axis is logarithmic. The decay rate is
-    the slow characteristic root of the constraint stabilisation. Lines are drawn above the violations.
+    the slow characteristic root of the constraint stabilisation. The lines are shifted upwards to values
+    above the violations.
     """
     slopes: dict[str, Line2D] = {}
     decays = [(curves, curves.stabilisation, curves.stabilisation.decay) for curves in references]

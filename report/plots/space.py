@@ -37,7 +37,7 @@ _BESIDE = [
 ]
 # Background of labels, which keeps them legible over lines.
 _HALO = {"boxstyle": "round,pad=0.1", "facecolor": style.PAPER, "edgecolor": "none", "alpha": 0.75}
-_ONE = 6.0  # If two places are closer than this, pixels, they share a label.
+_ONE = 6.0  # Largest distance of two places that share a label, pixels.
 _OBLIQUE = 0.45  # Below this |cosine| between line of sight and normal, a plane appears edge-on.
 
 

@@ -204,9 +204,10 @@ def draw_panel(
 
 
 def show_constant(axes: Axes, panel: Panel, value: float, height: float, statement: str = "constant") -> None:
-    """Write the value of a constant signal into the title, after a statement about the runs.
+    """Write the value of a constant signal into the title of a diagram.
 
-    The vertical axis gets such a large range that rounding errors are invisible.
+    The text `statement` precedes the value and says what is constant. The vertical axis gets such a
+    large range that rounding errors are invisible.
     """
     shown = 0.0 if abs(value) <= _ZERO * height else value
     axes.set_ylim(shown - height / 2, shown + height / 2)
@@ -243,7 +244,7 @@ def stay_near(axes: Axes, trusted: Array, room: float = ROOM) -> None:
     axes
         Axes with all their curves.
     trusted
-        Values that have to be visible, in the unit of the axis; not constant.
+        Values that have to be visible, in the unit of the axis. At least two values must differ.
     room
         Largest margin of the axis beyond the trusted values on each side. The unit is the range of the
         trusted values.

@@ -22,8 +22,10 @@ class Effects:
         Name of the method.
     keys
         Keys that vary.
-    measures, spread
-        Sensitivity measures by name, with one value for each key. Confidence intervals of these values.
+    measures
+        Sensitivity measures by name, with one value for each key.
+    spread
+        Confidence intervals by name of the sensitivity measure, with one value for each key.
     used
         Number of runs that the method used.
     """
@@ -61,7 +63,7 @@ class ExtremeRuns:
 
     @property
     def has_goal(self) -> bool:
-        """Whether the objective has a goal."""
+        """Whether the objective has the goal `maximize` or `minimize`."""
         return self.word != self.side
 
     def title(self, objective: str) -> str:
@@ -118,7 +120,11 @@ class Content:
 
     @property
     def ranking(self) -> str:
-        """Objective by which runs are ranked: the first one with a goal, otherwise the first one; may be empty."""
+        """Objective by which runs are ranked, or an empty text without objectives.
+
+        The first objective with a goal (`maximize` or `minimize`) is used. If no objective has a goal, the
+        first objective is used.
+        """
         return next((name for name in self.objectives if name in self.goals), next(iter(self.objectives), ""))
 
     @property

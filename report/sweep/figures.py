@@ -1,4 +1,4 @@
-"""Figures of a sweep: objectives over the keys, parallel coordinates, histograms and sensitivities."""
+"""Figures of a sweep: objectives against varied keys, parallel coordinates, histograms, sensitivities."""
 
 from __future__ import annotations
 
@@ -87,7 +87,8 @@ def _coloured(content: Content, name: str) -> str:
 def _shown_ends(content: Content, name: str) -> Sequence[ExtremeRuns]:
     """Return the groups of extreme runs that are coloured.
 
-    The best and the worst runs are coloured for an objective with a goal, otherwise only one group.
+    For an objective with a goal, the best and the worst runs are coloured. Without a goal, only the
+    runs with the largest values are coloured.
     """
     first, second = content.ends(name)
     return (first, second) if first.has_goal else (first,)

@@ -88,9 +88,9 @@ def _label(end: ExtremeRuns, run: int) -> str:
 
 
 def _triangulation(x: Array, y: Array, ran: NDArray[np.bool_]) -> Triangulation | None:
-    """Return triangles between neighbouring runs; triangles with a failed run are hidden.
+    """Return a triangulation of the runs, which are points in the plane of two varied keys.
 
-    The result is None if no triangle remains.
+    Triangles with a failed run are hidden. The result is None if no triangle remains.
     """
     scaled = np.column_stack([(values - values.min()) / np.ptp(values) for values in (x, y)])
     try:

@@ -295,7 +295,7 @@ def _note(reference: Trajectory, run: Trajectory, grid: CommonGrid) -> str:
     if not covers(span, full):
         notes.append(f"compared over {span:.6g} s of the full {full:.6g} s")
     if grid.interpolated:
-        notes.append("output times differ, interpolated by a cubic spline")
+        notes.append("output times differ, so values are interpolated by a cubic spline")
     for where, other, first in (("the run", run, reference), ("the reference", reference, run)):
         missing = [name for name in first.signals if name not in other.signals]
         if missing:
@@ -307,7 +307,7 @@ def _note(reference: Trajectory, run: Trajectory, grid: CommonGrid) -> str:
 
 
 def listed(names: list[str], most: int = 4) -> str:
-    """Return the first names as text, followed by the number of names that are not listed."""
+    """Return a text with at most `most` names, followed by the number of omitted names."""
     rest = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + rest
 

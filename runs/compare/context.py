@@ -60,8 +60,8 @@ class RunReport:
     loaded
         Run of the reference solver with all joint reactions, or None.
     doubts
-        Reasons against agreement in addition to the compared signals, such as an event that occurs in
-        only one solver.
+        Further reasons why the runs do not agree, such as an event that occurs in only one solver.
+        Deviations of signals are not included.
     unconfirmed
         Reason why the oracle (second independent solver) has no run; empty if it has one.
     """
@@ -112,7 +112,10 @@ class RunReport:
 
     @property
     def agrees(self) -> Finding:
-        """Finding on whether every run agrees with the reference run over the time span that the run reached."""
+        """Finding on the agreement of all runs with the reference run.
+
+        A run that ended early is compared only over the time span that it reached.
+        """
         span = float(self.reference.time[-1] - self.reference.time[0])
         found = agreement(self.others, span, self.unconfirmed)
         return Finding(False, "; ".join([found.text.rstrip("."), *self.doubts]) + ".") if self.doubts else found

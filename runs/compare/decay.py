@@ -14,7 +14,7 @@ import numpy as np
 from ...core.trajectory import Array
 
 _LEAST = 5  # minimum number of samples that a fit requires
-_SCATTER = 0.003  # a decay is exponential up to this root-mean-square deviation of the logarithm from a line
+_SCATTER = 0.003  # largest root-mean-square deviation of an exponential decay's logarithm from a line
 _DROP = math.log(2.0)  # a signal decays if its logarithm decreases by at least this much
 _EQUAL = 1e-6  # roots with a smaller difference, relative to alpha, count as a double root
 

@@ -1,4 +1,4 @@
-"""Findings of the verdict on consistency, agreement of the runs, and fulfilled constraints."""
+"""Findings of the verdict: consistency of the model, agreement of the runs, fulfilled constraints."""
 
 from __future__ import annotations
 
@@ -244,8 +244,8 @@ def _largest(values: Array) -> float:
 def _rate(model: System) -> float:
     """Return the ratio of the admissible velocity violation to the admissible position violation, 1/s.
 
-    The ratio is 1/s plus a rate of the constraint stabilisation. This rate is κ for the formulation
-    `gpme_reduced`, and 2α + β for all other formulations.
+    The ratio is 1 s⁻¹ plus a decay rate of the constraint stabilisation. The decay rate is κ for the
+    formulation `gpme_reduced`, and 2α + β for all other formulations.
     """
     chain = model.chain.constraints
     return 1.0 + (chain.kappa if chain.formulation == "gpme_reduced" else 2 * chain.alpha + chain.beta)

@@ -27,7 +27,7 @@ class CaseRun:
     reference
         Run of the reference solver.
     mechanism
-        Mechanism whose parameters have numerical values with the settings of the case.
+        Mechanism of the case, with numerical values of all parameters.
     targets
         Programmed positions by name of the point, at the run's times, shape (N, 3), world frame, m.
     """
@@ -58,7 +58,10 @@ class CaseFailure:
 
     @property
     def result(self) -> dict[str, Any]:
-        """Entry of a failed case in `cases.json`, in place of the contents of a `result.json`."""
+        """Entry of a failed case in `cases.json`.
+
+        For any other case, the entry is the contents of the file `result.json`.
+        """
         return {"case": self.case, "runs": [], "ok": False, "error": self.message}
 
 

@@ -9,11 +9,11 @@ import numpy as np
 from ...core.trajectory import Array, Magnitude
 
 VIOLATIONS = frozenset({"violation_position", "violation_velocity"})  # signals that are zero in an exact run
-# A scale is at least these fractions of the natural magnitudes of the signal, its link and the mechanism.
+# Lower bounds of a scale, relative to the natural magnitudes of the signal, its link and the mechanism.
 OWN, LINK, MACHINE = 0.1, 1e-2, 1e-3
-PLACE = 1e-7  # lower bound of a position's scale, relative to its distance from zero
+PLACE = 1e-7  # lower bound of a signal's scale, relative to the signal's largest absolute value
 _OFFSET = 1e-2  # lower bound of a signal's natural magnitude, relative to its largest value
-_FROM_ZERO = ("N", "N.m", "rad/s", "m/s", "rad/s2", "m/s2")  # units of quantities with a physical zero
+_FROM_ZERO = ("N", "N.m", "rad/s", "m/s", "rad/s2", "m/s2")  # units with a physically meaningful zero
 
 
 def scales(
@@ -30,11 +30,11 @@ def scales(
     - the minimum scale `least` of the signal,
     - a ten-millionth of the signal's largest absolute value.
 
-    Errors of a constant signal are therefore not divided by a range of zero. The natural magnitude of a
-    signal can be unknown. A velocity, acceleration or force then has its own largest absolute value as
-    natural magnitude. Every other signal has its range, or a hundredth of its largest absolute value if
-    that is greater. If all bounds are zero, the scale is 1. The signals of constraint violations get no
-    scale.
+    Errors of a constant signal are therefore not divided by a range of zero. If all bounds are zero,
+    the scale is 1. The signals of constraint violations get no scale. If the natural magnitude of a
+    signal is unknown, a value from the run replaces it. For a velocity, acceleration or force, this
+    value is the largest absolute value of the signal. For other signals, this value is the range, but
+    at least a hundredth of the largest absolute value.
     """
     known = {entry.signal: entry for entry in natural if entry.signal}
     found = [
@@ -58,7 +58,7 @@ def scales(
 
 
 def _own(name: str, values: Array, unit: str | None) -> Magnitude:
-    """Return a substitute for the unknown natural magnitude of a signal, derived from the signal's values."""
+    """Estimate the natural magnitude of a signal, which the mechanism does not provide, from its values."""
     largest, extent = _finite(np.max(np.abs(values))), _finite(np.ptp(values))
     size = largest if unit in _FROM_ZERO else max(extent, _OFFSET * largest)
     return Magnitude(name, unit or f"unit of {name}", name.partition("_")[0], size)

@@ -18,17 +18,17 @@ from .compare import Comparison, compare, covers, error_over_time
 
 CHANGE = 1e-12  # change of the initial state, relative to each signal's scale
 FINER = 0.01  # factor that tightens a solver's tolerance for a repeated run
-_LEAST_ERROR = 1e-9  # assumed relative error of every correct run at the start, which the motion may amplify
+_LEAST_ERROR = 1e-9  # assumed relative error at the start of a correct run; the motion may amplify this error
 # A correct run may differ by this many times the difference between the two reference runs.
 _OF_REFERENCE = 100.0
-_UNRELATED = 1.0  # relative error of two runs that have nothing in common
+_UNRELATED = 1.0  # relative error from which two runs count as unrelated
 _EARLIEST = 0.01  # a meaningful comparison covers at least this fraction of the full time span
 _FEWEST = 10  # minimum number of output times of a meaningful comparison
 
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """Largest admissible error of a correct run over time.
+    """Largest error that a correct run may have, as a function of time.
 
     Parameters
     ----------
@@ -115,9 +115,9 @@ def judged(
 
 
 def is_long_enough(time: Array, begin: float) -> bool:
-    """Whether a comparison that ends at a time, s, covers enough output times to be meaningful.
+    """Whether a comparison from t = 0 to `begin` covers enough output times to be meaningful.
 
-    The output times of the whole run have shape (N,), s.
+    The output times `time` of the whole run have shape (N,). All times are in s.
     """
     return begin >= _EARLIEST * float(time[-1]) and int(np.count_nonzero(time <= begin)) > _FEWEST
 

@@ -1,4 +1,4 @@
-"""Decay of a run's constraint violation, compared with the roots of the constraint stabilisation."""
+"""Decay rate of a run's constraint violation, compared with the rate that the stabilisation predicts."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ def given_inputs(columns: Mapping[str, ArrayLike], names: Sequence[str], stop: f
     try:
         rows = np.array([np.asarray(column, dtype=float) for column in columns.values()])
     except (ValueError, TypeError) as error:
-        raise DescriptionError("inputs", f"expected arrays of one length: {error}") from None
+        raise DescriptionError("inputs", f"expected arrays of equal length: {error}") from None
     if rows.ndim != 2 or not rows.size:
         expected = ", ".join(("time", *names))
         raise DescriptionError("inputs", f"expected an array for each of {expected}")
@@ -167,8 +167,8 @@ def _with_jumps(time: Array, least: float) -> tuple[NDArray[np.intp], NDArray[np
     Returns
     -------
     rows, instants : ndarray of int
-        Indices of the rows whose values remain, and indices of the rows that provide the times of these
-        values.
+        Indices of rows of the old table. Row k of the new table has the values of row `rows[k]`,
+        and the time of row `instants[k]`.
     """
     kept: list[tuple[int, int]] = []
     first = 0
@@ -212,7 +212,7 @@ def _value_problems(name: str, column: Masked) -> list[Problem]:
 def _time_problems(column: Masked, stop: float) -> list[Problem]:
     """Return the problems of a time column.
 
-    Coverage of the run is checked only if the first and last times are numbers.
+    The times must cover the whole run. A first or last time that is not a number is not checked.
     """
     problems, time = [], np.ma.filled(column, np.nan)
     if time[0] > 0.0 or time[-1] < stop * (1 - 1e-9):
@@ -228,5 +228,5 @@ def _time_problems(column: Masked, stop: float) -> list[Problem]:
     thrice = np.flatnonzero((steps[:-1] == 0) & (steps[1:] == 0))
     if len(thrice):
         found = f"{time[thrice[0]]:.9g} s three times in row {thrice[0] + 3}"
-        problems.append(Problem("column time", f"expected each time at most twice, for a jump, got {found}"))
+        problems.append(Problem("column time", f"expected the same time in at most two rows, got {found}"))
     return problems

@@ -72,11 +72,11 @@ class Instance:
         return np.array(values, dtype=float)
 
     def values(self, names: Sequence[str], t: float, x: Array) -> Array:
-        """Return real variables by name at time t, s, and states x, shape (n_x,)."""
+        """Return the values of the real variables `names` for a time t, s, and states x, shape (n_x,)."""
         return np.array(self._at(t, x, lambda: self._get(names)))
 
     def move(self, t: float, x: Array, inputs: Mapping[str, float]) -> None:
-        """Set time t, s, states x, shape (n_x,), and input values; then process an event, as in a run.
+        """Set the time `t` (s), the states `x`, shape (n_x,), and the input values; then process an event.
 
         The state must fulfil the redundant constraints.
         """

@@ -54,8 +54,8 @@ class Repeated:
     span : Span
         Time span of each run.
     commands : mapping or None
-        Names of inputs that are constant during a run. Each name is mapped to the variable whose
-        initial value is set as input.
+        Names of inputs as keys, and names of FMU variables as values. During a run, each input is equal
+        to the initial value of its variable.
     """
 
     def __init__(

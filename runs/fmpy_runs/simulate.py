@@ -125,10 +125,11 @@ def _with_steps(recorded: Callable[[int], Any], substeps: int) -> Any:
 
 @contextmanager
 def _quiet_callbacks() -> Iterator[list[BaseException]]:
-    """Suppress messages about failures in FMPy's callbacks; the run reports the failures at its end.
+    """Suppress messages about errors in FMPy's callbacks within a `with` block.
 
-    Python ignores Ctrl-C during a callback, so that the run would fail or be wrong. After Ctrl-C, the
-    yielded list contains the KeyboardInterrupt, which is raised again at the end of the context.
+    The run itself reports such an error at the end of the simulation. Python ignores a Ctrl-C during a
+    callback, so that the run would fail or give a wrong result. After Ctrl-C, the yielded list contains
+    the KeyboardInterrupt. At the end of the block, the KeyboardInterrupt is raised again.
     """
     previous, interrupts = sys.unraisablehook, list[BaseException]()
 

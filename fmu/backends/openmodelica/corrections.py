@@ -46,9 +46,9 @@ def _without_completion(text: str) -> str:
 
     During this call, omc's code evaluates assertions at the new time. However, variables on which the
     derivatives depend still have their values from an earlier evaluation. An assertion can then fail
-    although no state violates it. Without the call, assertions are evaluated with the outputs, at a
-    single time. FMUs with event indicators require the call: otherwise omc's code does not update the
-    outputs after fmi2GetEventIndicators.
+    although no state violates it. Without the call, omc's code evaluates assertions together with the
+    outputs, so that all values belong to the same time. FMUs with event indicators require the call:
+    otherwise omc's code does not update the outputs after fmi2GetEventIndicators.
     """
     if _INDICATOR.search(text):
         return text

@@ -19,9 +19,9 @@ class Script:
     """Connection to omc that runs a script for each statement.
 
     A script consists of all earlier statements that have a lasting effect, followed by the new
-    statement. Each run costs omc's start-up time, but long operations are not repeated. A single script
-    for all statements would have a disadvantage: after a failed `loadFile`, omc would continue and
-    search for the class on the network.
+    statement. Each run costs omc's start-up time. Long operations without a lasting effect, such as an
+    export, are not repeated. A single script for all statements would have a disadvantage: after a
+    failed `loadFile`, omc would continue and search for the class on the network.
     """
 
     name = "script"

@@ -90,7 +90,7 @@ def _follower(mechanism: SymbolicMechanism, given: SymbolicFilter) -> str:
 
 
 def _start(mechanism: SymbolicMechanism, lower: Lowering, given: SymbolicFilter) -> Expr:
-    """Return the initial position of the filtered joint, or the given initial length."""
+    """Return the initial position of the joint that follows the filter, or the given initial length."""
     if given.coordinate is not None:
         return lower(ir.call("start", ir.symbol(mechanism.coordinates[given.coordinate].name)))
     assert given.start is not None  # if the initial length is unknown, it is a parameter; see `_length`

@@ -280,9 +280,10 @@ def _note_topology(program: EquationSystem, mechanism: SymbolicMechanism) -> Non
 def _gather_coordinate(
     program: EquationSystem, coordinate: SymbolicCoordinate, e: Expr, motion: BodyMotion
 ) -> None:
-    """Register the joint axis of a coordinate as an element of an array over all coordinates.
+    """Register quantities of a coordinate as elements of arrays over all coordinates.
 
-    The motion of the frame that the coordinate moves is registered as an array element as well.
+    The quantities are the position, the rate, the joint axis, and the motion of the frame that the
+    coordinate moves.
     """
     member, add = (COORDINATES, coordinate.symbol), program.gatherings.add
     q, qd = (ir.symbol(coordinate.signal(level).name) for level in ("position", "velocity"))

@@ -119,7 +119,7 @@ class ClosureFrames:
         self.rho_bias = program.define(f"rho_{name}_bias", self.b.a - self.a.a, "m/s2", f"closure {name}: {text}")
 
     def relation(self, condition: Condition) -> ConstraintExpressions:
-        """Return the expressions of a condition between the two frames of the closure."""
+        """Return the expressions of a constraint between the two frames of the closure."""
         match condition.kind:
             case "along":
                 return self._along(*self.a.axis(condition.a), moving=True)

@@ -15,6 +15,7 @@ from ....language.piecewise import Piecewise
 from ...program.program import Assertion, EquationSystem, Lookup, StartValue, TimeEvent
 
 TIME = ir.symbol("time")
+_NAMED = 3  # the name of an initial value contains at most this many names from the expression
 _ROUNDING = 1e-9  # admissible distance of an argument beyond the ends of a table, relative to the table's range
 
 # Functions with kinks or jumps are written as conditions, so that events locate these points.
@@ -194,9 +195,10 @@ class Lowering:
     def _start(self, tree: Expr) -> Expr:
         key = ir.key(tree)
         if key not in self._started:
-            text = re.sub(r"\W", "_", "_".join(dict.fromkeys(expressions.names(tree)))) or "value"
-            name = self.program.fresh(f"start_{text}")
+            names = list(dict.fromkeys(expressions.names(tree))) or ["value"]
+            name = self.program.fresh(re.sub(r"\W", "_", "_".join(["start", *names[:_NAMED]])))
             expr = self.without_events(differentiate.at_time_zero(differentiate.expand(tree)))
+            text = names[0] if tree.op == "symbol" else f"an expression with {', '.join(names)}"
             self.program.start_values.append(StartValue(name, f"initial value of {text}", expr, tree))
             self._started[key] = ir.symbol(name)
         return self._started[key]

@@ -139,7 +139,10 @@ class Points:
         return define(f"axis_{x}_{point}_ddot", bias, "1/s2", text)
 
     def _turning(self, point: str, j: int) -> Expr:
-        """Return the rate of axis j of a point's frame per unit rate of each coordinate, shape (3, n)."""
+        """Return the Jacobian of the unit vector of axis j of a point's frame, shape (3, n).
+
+        Column k is the time derivative of the unit vector for a unit rate of coordinate k.
+        """
         if (point, j) not in self._turnings:
             axis, mechanism = self._axis(point, j, 0), self.mechanism
             moving = mechanism.ancestors(mechanism.frames[point].place.body)

@@ -31,7 +31,7 @@ _NO_DRIFT = ir.constant(0.0)
 
 @dataclass(frozen=True)
 class Row:
-    """One scalar constraint equation on all levels.
+    """One scalar constraint equation on position, velocity and acceleration level.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class Row:
     rate
         Time derivative Φ̇ for order 0, constraint function Ψ for order 1, and 0 for order 2.
     bias
-        Value at q̈ = 0 of Φ̈ for order 0, of Ψ̇ for order 1, and of Ψ for order 2.
+        Value for q̈ = 0 of one function: Φ̈ for order 0, Ψ̇ for order 1, Ψ for order 2.
     C
         Row of the constraint Jacobian, shape (n,).
     drift

@@ -183,7 +183,10 @@ def _rotation(axis: Expr, angle: Expr) -> Expr:
 
 
 def _turns(program: EquationSystem, name: str, path: Path, lower: Lowering) -> tuple[Expr, list[_Turn]]:
-    """Return the first target orientation, shape (3, 3), world frame, and the rotation of each leg."""
+    """Return the first target orientation and the rotations between successive waypoints.
+
+    The target orientation has shape (3, 3) and refers to the world frame.
+    """
     assert path.orientations is not None
     frames = [Frame(rpy=rpy) for rpy in path.orientations]
     axes = [_axes(program, f"{name}_axes_{k}", frame, lower) for k, frame in enumerate(frames)]
@@ -214,7 +217,7 @@ def _turn(program: EquationSystem, name: str, way: Expr) -> _Turn:
     text = f"cosine of the rotation angle of leg {name}, less the cosine of half a turn"
     program.requirements.append(Requirement(cosine - HALF_TURN, NON_NEGATIVE, text))
     sine = program.define(f"sin_{name}", sine, "1", f"sine of the rotation angle of leg {name}")
-    small = ir.constant(1e-14)  # below this sine, the leg does not rotate, and any axis is correct
+    small = ir.constant(1e-14)  # if the sine of the rotation angle is smaller, any axis is correct
     axis = v / ir.choose(">", sine, small, sine, ir.constant(1.0))
     return _Turn(
         program.define(f"axis_{name}", axis, "1", f"rotation axis of leg {name}, in the axes at its begin"),

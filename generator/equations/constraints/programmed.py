@@ -41,7 +41,7 @@ class Task:
     velocity
         Time derivative Φ̇ for order 0, constraint function Ψ for order 1, and 0 for order 2.
     bias
-        Value at q̈ = 0 of Φ̈ for order 0, of Ψ̇ for order 1, and of Ψ for order 2.
+        Φ̈ for order 0, Ψ̇ for order 1, and Ψ for order 2, each evaluated at q̈ = 0.
     drift
         Value of `velocity` for q̇ = 0.
     """
@@ -103,10 +103,7 @@ def _task(name: str, tree: Expr, order: int, points: Container[str]) -> Task:
 
 
 def _biases(tree: Expr) -> dict[str, Expr]:
-    """Return the bias acceleration of each acceleration whose name occurs in an expression.
-
-    The result maps the name of the acceleration to its value for q̈ = 0.
-    """
+    """Return the value for q̈ = 0 of each acceleration in an expression, by the acceleration's name."""
     found: dict[str, Expr] = {}
     for name in expressions.running_names(tree):
         if expressions.level(name) == 2:

@@ -138,8 +138,9 @@ def _one_sided(forces: Forces, support: SymbolicBaseSupport, deflection: Expr, f
 
     The force of a unilateral support is zero without ground contact, and where the normal force would
     be tensile. The tangential force never exceeds the normal force, so that both vanish together.
-    Otherwise, the support could press onto the ground again as soon as the tangential force dropped to
-    zero. The result would be infinitely many events in finite time.
+    Without this limit, the tangential force could jump to zero when the support lifts off. The jump
+    could press the support onto the ground again at once. Infinitely many events could follow in finite
+    time.
     """
     across = [0.5 * support.stiffness[i] * deflection[i] * deflection[i] for i in range(2)]
     law = _pressing_law(support)

@@ -1,4 +1,4 @@
-"""Accelerations, multipliers of contacts and drive efforts.
+"""Accelerations, drive efforts, and multipliers of contacts.
 
 The effect of friction that depends on joint reactions is included.
 """
@@ -22,11 +22,11 @@ from .system import ActiveSystem
 
 @dataclass(frozen=True)
 class Answers:
-    """Accelerations X, contact multipliers Lambda and drive efforts, split by friction effort.
+    """Accelerations X, contact multipliers Lambda and drive efforts as linear functions of friction.
 
     With f friction efforts, each array has 1 + f columns. The first column is the solution without
-    friction. Column 1 + i is the change due to a unit effort on the coordinate with friction effort i.
-    The unit effort acts in the positive direction.
+    friction. Column 1 + i is the change that a unit effort of friction i causes. The unit effort acts
+    in the positive direction of the coordinate with this friction.
     """
 
     X: Expr
@@ -103,7 +103,10 @@ def _response(
     X: Expr,
     Lambda: Expr | None,
 ) -> Response:
-    """Return the joint force perpendicular to the axis of coordinate k, affine in the friction efforts."""
+    """Return the joint force perpendicular to the axis of coordinate k.
+
+    The force is an affine function of the friction efforts.
+    """
     mechanism = kinematics.mechanism
     body = next(b for b, other in enumerate(mechanism.bodies) if k in other.coordinates)
     load, f, name = loads(body), X.shape[1] - 1, mechanism.coordinates[k].symbol

@@ -223,9 +223,9 @@ def outputs(
             (F, "f", "N", f"force on {link}"),
             (N, "n", "N.m", f"moment on {link} about its origin"),
         ):
-            text = f"joint reaction {what}, link axes"
+            text = f"joint reaction {what}"
             program.outputs += [
-                _output(link, f"{letter}{axis}", unit, f"{text}: {axis}", vector[i])
+                _output(link, f"{letter}{axis}", unit, f"{text}, link {axis} axis", vector[i])
                 for i, axis in enumerate("xyz")
             ]
         _axial_and_normal(program, kinematics.mechanism, body, link, F)

@@ -14,7 +14,7 @@ from ....language import ir
 from ...program.program import Assertion, EquationSystem
 from ..constraints.constraints import ConstraintEquations, Row
 
-_SHARE = 1000.0  # redundant constraints may be violated by at most this times the violation of independent ones
+_SHARE = 1000.0  # largest violation of redundant constraints, relative to the violation of independent ones
 
 
 def derive(program: EquationSystem, rows: ConstraintEquations, active: Sequence[int], tolerance: float) -> None:

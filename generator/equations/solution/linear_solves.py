@@ -44,7 +44,10 @@ def with_independent_solves(program: EquationSystem) -> EquationSystem:
 
 
 def _rewritten(program: EquationSystem, add: Callable[[EquationSystem, ConstrainedSolve], None]) -> EquationSystem:
-    """Return the program in which the function `add` appends items in place of each constrained system."""
+    """Return a copy of the program without constrained linear systems.
+
+    At the place of each constrained system, the function `add` appends other items to the copy.
+    """
     result = replace(program, items=[], assertions=[], reserved=set(program.reserved))
     for item in program.items:
         if isinstance(item, ConstrainedSolve):
@@ -79,8 +82,8 @@ def _independent(program: EquationSystem, item: ConstrainedSolve) -> None:
 def _reduced(program: EquationSystem, item: ConstrainedSolve, D: Expr, w: Expr) -> tuple[Expr, Expr]:
     """Return the mass matrix VᵀMV and the forces Vᵀ(F − M [0; w]) of the independent coordinates.
 
-    The matrix V is [1; D] with D = ∂X_d/∂X_i. Then VᵀMV = M_ii + DᵀE + EᵀD with E = M_di + M_dd D/2.
-    The indices i and d denote independent and dependent coordinates.
+    The dependent accelerations are X_d = w + D X_i, where X_i are the independent accelerations. The
+    matrix V is [1; D]. Then VᵀMV = M_ii + DᵀE + EᵀD with E = M_di + M_dd D/2.
     """
     M, free, dependent = item.matrix, item.independent, item.dependent
     Mi = submatrix(program, "Mi", M, (free, free), "mass matrix of the independent coordinates")

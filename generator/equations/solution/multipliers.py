@@ -30,8 +30,8 @@ def contact_multipliers(
     The argument Lambda contains the multipliers of the independent constraints `rows`. The multipliers
     of redundant constraints are zero. With the option `minimum_norm`, redundant and independent
     constraints share the reactions such that the norm of all multipliers is smallest. Lambda is None if
-    no constraint is independent. An example is a shaft in two bearings, whose coordinates satisfy all
-    constraints identically.
+    no constraint is independent. This is the case, for example, if the second bearing of a shaft is a
+    closure: every angle of the shaft satisfies the constraints of the closure.
     """
     if Lambda is None:
         return ir.zeros(1 + max(reaction.row for reaction in constraints.reactions), *columns)
@@ -63,11 +63,12 @@ def _scattered(
 def _shared(
     program: EquationSystem, C: Expr, rows: Sequence[int], sharing: Sequence[int], Lambda: Expr
 ) -> tuple[list[int], Expr]:
-    """Return the indices of the constraints that share the reactions, and their multipliers of least norm.
+    """Distribute the reactions over independent and redundant constraints, with least-norm multipliers.
 
-    These multipliers exert the same generalised forces as the multipliers Λ of the independent
-    constraints `rows`. With the Jacobian C of the independent constraints, the Jacobian of the sharing
-    constraints is T C. The multipliers of least norm are T y with (TᵀT) y = Λ.
+    The function returns the indices of these constraints, and the multipliers. The multipliers exert
+    the same generalised forces as the multipliers Λ of the independent constraints `rows`. Let C be the
+    Jacobian of the independent constraints, and let T C be the Jacobian of all these constraints. The
+    multipliers of least norm are T y with (TᵀT) y = Λ.
     """
     others = [i for i in sharing if i not in rows]
     if not (others and rows):

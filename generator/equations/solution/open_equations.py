@@ -21,7 +21,7 @@ from ..forces.friction import Bristle
 class OpenEquations:
     """Equations of motion M q̈ + h = Q + Cᵀ λ and constraints, before a solution method is chosen.
 
-    Open equations need neither an initial state nor a partition of the coordinates.
+    At this stage, neither an initial state nor a partition of the coordinates is required.
 
     Attributes
     ----------

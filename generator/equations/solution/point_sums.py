@@ -55,9 +55,9 @@ def with_point_sums(program: EquationSystem) -> EquationSystem:
 
 
 def _replaced(composites: Composites, sums: _Sums) -> Iterator[tuple[str, Expr]]:
-    """Yield the name of each subtree sum about a body's origin, with the expression that replaces the sum.
+    """Yield the name and the new expression of each subtree sum about the origin of a body.
 
-    The expression contains only sums about the common point.
+    The new expression contains only sums about the common point of all bodies.
     """
     for b in range(len(composites.tree.links)):
         old = (composites.moments[b], composites.bias_moments[b], composites.bias_forces[b])
@@ -192,13 +192,13 @@ class _Sums:
             f"inertia of the subtree of {name}",
             "inertia of the subtree of each body: xx, yy, zz, xy, xz, yz",
         )
-        text = "inertia wrench and negative weight of each subtree for zero accelerations; N.m and N"
+        text = "inertia moment and force minus weight, each subtree, zero accelerations; N.m and N"
         wrench = self._program.assemble(
             f"Wc_{name}",
             (6,),
             [((_ANGULAR,), N), ((_LINEAR,), F)],
             None,
-            f"inertia wrench and negative weight of the subtree of {name}; N.m and N",
+            f"inertia moment and force minus weight of the subtree of {name}; N.m and N",
         )
         self._wrenches[b] = self._note("Wc", b, wrench, None, text)
 
@@ -230,13 +230,13 @@ class _Sums:
         else:
             angular, linear = e, freedom.u + ir.cross(self._places[freedom.body], e)
         parts: list[tuple[Index, Expr]] = [((_ANGULAR,), angular), ((_LINEAR,), linear)]
-        text = "twist per unit rate of each coordinate; rotation: 1 and m; translation: 1/m and 1"
+        text = "twist per unit rate of each coordinate; units 1 and m (rotation), 1/m and 1 (translation)"
         return self._coordinate("S", k, parts, text)
 
     def _wrench(self, k: int) -> Expr:
         S, b = self._twists[k], self._tree.freedoms[k].body
         text = "inertia wrench of a subtree per acceleration of each coordinate"
-        text += "; rotation: kg.m2 and kg.m; translation: kg.m and kg"
+        text += "; units kg.m2 and kg.m (rotation), kg.m and kg (translation)"
         return self._coordinate("P", k, self._inertia_times(b, S), text)
 
     def _inertia_times(self, b: int, V: Expr) -> list[tuple[Index, Expr]]:

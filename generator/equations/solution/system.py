@@ -1,8 +1,8 @@
 """Constrained equations of motion in a form that does not depend on the solution method.
 
 The equations are M q̈ − Cᵀ λ = f and C q̈ = W. The matrix C is the Jacobian of the independent
-constraints. The vector f contains the applied forces minus the inertia forces. The equations can
-also be solved for unit efforts on some coordinates. If a constraint prescribes the value of a
+constraints. The vector f contains the applied forces minus the inertia forces. Unit efforts on some
+coordinates can be additional right-hand sides. If a constraint prescribes the value of a
 coordinate, the acceleration of this coordinate is known. The coordinate and the constraint are then
 removed from the system.
 """
@@ -34,8 +34,8 @@ class Partition:
     rows
         Names of the independent constraints.
     without_drive
-        Names of independent constraints, selected from the constraints that no drive realises; empty if
-        every joint has a drive.
+        Names of a largest set of independent constraints among the constraints that no drive realises;
+        empty if every joint has a drive.
     """
 
     dependent: tuple[str, ...] = ()
@@ -59,8 +59,8 @@ class ActiveSystem:
     dependent
         Positions of the dependent coordinates in `free`.
     without_drive
-        Indices of independent constraints, selected from the constraints that no drive realises; empty
-        if every joint has a drive.
+        Indices of a largest set of independent constraints among the constraints that no drive
+        realises; empty if every joint has a drive.
     """
 
     rows: tuple[int, ...]
@@ -106,7 +106,7 @@ def forces(program: EquationSystem, dynamics: Dynamics, Q: Expr, units: Sequence
     """Define the applied minus inertia forces Q − h, shape (n,).
 
     The second result, shape (n, 1 + len(units)), has one more column for each of the coordinates
-    `units`. This column is a unit effort on the coordinate.
+    `units`. Each of these columns contains a unit effort on its coordinate.
     """
     program.section("accelerations")
     f = program.define("f", Q - dynamics.h, None, "applied minus inertia forces; N or N.m")

@@ -97,7 +97,10 @@ def _by_multipliers(item: Definition, inertial: InertiaForces, system: Constrain
 
 
 def _operations(system: AccelerationSolve) -> tuple[int, int]:
-    """Return the numbers of floating-point operations by recursion and with the dense mass matrix."""
+    """Return the numbers of floating-point operations for the accelerations: recursive, and dense.
+
+    The dense solution uses the mass matrix.
+    """
     tree, columns = _tree(system), (*system.shape, 1)[1]
     rows = system.wanted.shape[0] if isinstance(system, ConstrainedSolve) else 0
     return tree.recursion(columns, rows), tree.dense(columns, rows)

@@ -41,7 +41,7 @@ class ArrayDeclaration:
     guess
         Value near the initial state, which solvers use as an initial guess.
     positions
-        Values of a constant table of array positions, counted from 1.
+        Contents of a constant table whose values are positions in arrays, counted from 1.
     """
 
     name: str
@@ -96,8 +96,8 @@ class Arrangement:
     statements
         Equations.
     spaces
-        Mapping from the name of an array to one text per axis. The text is the name of the set that the
-        axis enumerates, such as `bodies`. It is empty if the axis enumerates no set.
+        Mapping from the name of an array to the names of the index sets of the axes, such as `bodies`.
+        The name is empty for an axis without an index set.
     values
         Mapping from the name of an array to its elements as expressions of the original program.
     """
@@ -171,8 +171,8 @@ class _Gathering:
     def _reserve(self, array: GatheredArray) -> None:
         """Reserve the name of an array and the positions of its elements.
 
-        An array is formed only if all members of the index set have the quantity. Otherwise nothing is
-        reserved.
+        An array is formed only if the quantity exists for every member of the index set. Otherwise
+        nothing is reserved.
         """
         labels = self._program.gatherings.sets[array.over]
         elements = [array.elements.get(label) for label in labels]
@@ -200,10 +200,10 @@ class _Gathering:
             self._inlined[value.data] = self._definitions[value.data].parts[0][1]
 
     def _in_parameters(self, own: Container[str] = ()) -> Replacement:
-        """Return the replacement of definitions in expressions of parameters.
+        """Return the substitution that replaces all definitions in expressions of parameters.
 
-        A definition is replaced by an array element or by its value. The names in `own` belong to the array
-        that is being defined, and are not replaced by array elements.
+        Each definition is replaced by an array element or by the value of the definition. The names in
+        `own` belong to the array that is being defined, and are not replaced by array elements.
         """
         values = {name: place for name, place in self._fixed_places.items() if name not in own}
         values = {name: place for name, place in values.items() if name not in self._parameters or own}
@@ -224,9 +224,9 @@ class _Gathering:
         return value.op != "constant"
 
     def _owned(self, elements: Iterable[Expr]) -> list[str]:
-        """Return the names of definitions that exist in the Modelica source only as array elements.
+        """Return the names of those definitions in `elements` that have no variable of their own.
 
-        All other definitions among the given elements have variables of their own.
+        The Modelica source contains these definitions only as elements of an array.
         """
         names = [value.data for value in elements if value.op == "symbol"]
         return [
@@ -328,9 +328,10 @@ class _Gathering:
     def _add_referenced(
         self, waiting: dict[str, tuple[GatheredArray, str, list[Expr]]], renamed: EquationSystem
     ) -> None:
-        """Add the arrays used in equations, in derived parameters, or outside the program's items.
+        """Add the arrays that are used in equations, derived parameters, or other expressions of the program.
 
-        Arrays are also added if only another added array uses them.
+        Other expressions are, for example, outputs, states, events and checks. Arrays are also added if
+        only another added array uses them.
         """
         outside = {name for expr in _external_expressions(renamed) for name in expr.symbols}
         while True:
@@ -395,7 +396,7 @@ class _Gathering:
                 self._statements.append(Statement(symbol[k, 0:k], symbol[0:k, k], item.origin, heading))
 
     def _renamed(self) -> EquationSystem:
-        """Return the program with array elements in place of names of definitions.
+        """Return the program in which array elements replace the names of separate definitions.
 
         The replacement affects outputs, states, start values, checks and assertions. The items of the
         program are not changed.
@@ -458,7 +459,7 @@ def _equations(item: Item) -> Iterator[tuple[Expr, Expr]]:
         yield item.matrix @ ir.symbol(item.name, item.shape), item.right
     elif isinstance(item, ConstrainedSolve):
         raise TypeError(
-            f"{item.name} is a linear system with constraints; rewrite it with with_linear_solves() for Modelica"
+            f"{item.name} is a linear system with constraints; for Modelica, call with_linear_solves() first"
         )
 
 

@@ -22,12 +22,12 @@ from .tables import Tables, declared, tables_for
 
 @dataclass(frozen=True)
 class Hole:
-    """Placeholder for a part in which equations of the same form may differ.
+    """Placeholder for an index, symbol or constant that differs between equations of the same form.
 
     Attributes
     ----------
     kind
-        Kind of the replaced part: position of an array element, begin or end of an array block, first
+        Kind of the replaced detail: position of an array element, begin or end of an array block, first
         or last index of a loop, symbol, or constant.
     value
         Index counted from 1, name of the symbol, or array of numbers.
@@ -50,7 +50,8 @@ class Loop:
     Attributes
     ----------
     last
-        Last value of the iterator: a number, counted from 1, or the name of an outer iterator.
+        Last value of the iterator: a number, or the name of an outer iterator. Array indices start at
+        1.
     """
 
     iterator: str
@@ -204,7 +205,7 @@ class _Roller:
         return [equation for _, equation in sorted(found, key=lambda pair: pair[0])]
 
     def _adds_coordinates(self, equation: Equation) -> bool:
-        """Whether the equation contains a sum with a term from an array over the coordinates.
+        """Whether a sum in the equation has a term from an array with one element per coordinate.
 
         The elements of such arrays have different units; see the module `mixed`.
         """
@@ -261,7 +262,7 @@ class _Roller:
         return range(count - 1)
 
     def _leading(self, alike: list[tuple[int, Equation, list[Hole]]]) -> int | None:
-        """Return the index of the first placeholder for an array subscript in which the equations differ.
+        """Return the index of the first placeholder whose array subscript differs between the equations.
 
         The result is None if no array subscript differs.
         """

@@ -22,10 +22,11 @@ _Unit = tuple[int, ...]
 
 
 def with_lists(arrangement: Arrangement, equations: Iterable[Equation]) -> tuple[Arrangement, list[Equation]]:
-    """Return variables and equations of a Modelica source, with some equations written as lists.
+    """Return variables and equations of a Modelica source, with both sides of some equations in braces.
 
-    An equation becomes `{x} = {y}` if it relates elements of arrays whose elements differ in unit. An
-    output that is such an element is defined by an equation, not by a value in its declaration.
+    A scalar equation is written as `{x} = {y}` if it contains an element of an array with mixed units.
+    If the value of an output contains an element of this kind, an equation defines the output. The
+    declaration of the output then contains no value.
     """
     program, units = arrangement.program, _units(arrangement)
     named = [_named(equation, arrangement) for equation in equations]
@@ -66,7 +67,10 @@ def _is_published(element: Expr, program: EquationSystem) -> bool:
 
 
 def _mixing(program: EquationSystem, equations: Iterable[Equation], units: _Known) -> set[str]:
-    """Return the names of arrays with mixed units that equations relate to quantities of several units."""
+    """Return the names of arrays that appear in equations together with quantities of different units.
+
+    Only arrays whose elements differ in unit are considered.
+    """
     found: dict[str, set[_Unit]] = {}
     sides = [(s.left, s.right) for s in _statements(equations)]
     sides += [(ir.symbol(output.name), output.expr) for output in program.outputs]

@@ -10,11 +10,14 @@ from dataclasses import replace
 from ....language import ir
 from ....language.ir import Expr
 
-_FEWEST = 3  # sums with fewer terms do not become products of array blocks
+_FEWEST = 3  # smallest number of terms of a sum that becomes a product of array blocks
 
 
 def folded(expr: Expr) -> Expr:
-    """Return an equal expression in which sums over consecutive elements are products of array blocks."""
+    """Return an equal expression in which products of array blocks replace sums of element products.
+
+    The elements in a sum must be consecutive; see the example of this module.
+    """
     if expr.op in ("symbol", "constant"):
         return expr
     if expr.op == "+":

@@ -35,9 +35,9 @@ class Topology:
     positions: tuple[int, ...]
 
     def entry(self, position: int) -> int | None:
-        """Return the position that the table assigns to a member, or None if there is no such member.
+        """Return the position that the table contains for the member at the given position of `over`.
 
-        The member is given by its own position, counted from 1.
+        Both positions are counted from 1. The result is None if there is no member at the given position.
         """
         return self.positions[position - 1] if 0 < position <= len(self.positions) else None
 
@@ -49,8 +49,8 @@ class Tables:
     Attributes
     ----------
     spaces
-        Mapping from the name of an array to one text per axis. The text is the name of the set whose
-        members the axis enumerates.
+        Mapping from the name of an array to the name of one index set per axis. For example, an axis
+        with the set `bodies` has one element per body.
     known
         All available tables of array positions.
     constants
@@ -92,8 +92,8 @@ class Tables:
     ) -> str | None:
         """Return a subscript as an expression of a loop iterator, or None if no such expression is found.
 
-        The subscript must equal `wanted[i]` if the iterator equals `values[i]`. The values are positions in
-        the set `over`, and the wanted numbers are positions in the set `of`.
+        The subscript must equal `wanted[i]` if the iterator equals `values[i]`. The iterator is a
+        position in the set `over`, and the subscript is a position in the set `of`.
         """
         for text, function in self._candidates(iterator, over, of):
             if self._fits(function, values, wanted):
@@ -137,9 +137,10 @@ class Tables:
     # ---- values of array elements ----
 
     def constant(self, i: str, over: str, values: Sequence[int], wanted: Sequence[np.ndarray]) -> Expr | None:
-        """Return the element of a constant array that has the numbers `wanted` at the positions `values`.
+        """Return an element of a constant array, with the loop iterator as subscript.
 
-        The subscript is the iterator of a loop. The result is None if there is no such array.
+        The array elements at the positions `values` equal the numbers `wanted`. The result is None if
+        no constant array has these elements.
         """
         for name, (space, elements) in self.constants.items():
             if space == over and elements[0].shape == wanted[0].shape:
@@ -150,9 +151,10 @@ class Tables:
         return None
 
     def parameter(self, i: str, values: Sequence[int], names: Sequence[str], shape: ir.Shape) -> Expr | None:
-        """Return the element of a table that consists of the named parameters.
+        """Return the expression for one element of a table whose elements are the named parameters.
 
-        The subscript is the iterator of a loop. The result is None if these parameters cannot form a table.
+        The subscript contains the iterator of a loop. The result is None if these parameters cannot form a
+        table.
         """
         units = {self.parameters[name][0] for name in names}
         if len(units) > 1:
@@ -199,7 +201,7 @@ def _common(names: Sequence[str]) -> str:
 
 
 def tables_for(arrangement: Arrangement) -> Tables:
-    """Return all constant tables that loops over the equations of a Modelica source can use."""
+    """Return all constant tables that `for` loops in the equations of a Modelica source can use."""
     program = arrangement.program
     gatherings = program.gatherings
     known = [
