@@ -24,6 +24,8 @@ from gpmelica.core.trajectory import Array, Trajectory
 from gpmelica.description import Description
 from gpmelica.description.load import from_data
 from gpmelica.description.types import units
+from gpmelica.generator import modelica
+from gpmelica.runs import rumoca as rumoca_backend
 
 INERTIA = 2.0  # kg m²
 GAIN, INTEGRAL, DERIVATIVE, RATIO = 30.0, 0.8, 0.25, 12.0
@@ -439,6 +441,24 @@ def test_a_run_agrees_in_all_backends(tmp_path: Path) -> None:
     assert "<h3>Controllers</h3>" in page
     assert "place_output" in (tmp_path / "figures" / "controllers.svg").read_text(encoding="utf-8")
     assert not any("controller" in name for name in report.course.power)  # it exerts no force
+
+
+@pytest.mark.skipif(not rumoca_backend.available(), reason="rumoca is not installed")
+def test_limit_reached_by_a_sample_acts_on_a_later_sample_at_the_same_time() -> None:
+    """A setpoint jumps at a sample, a continuous controller reaches a limit, and a second element samples it."""
+    jumps = {"name": "jumps", "type": "filter", "signal": "4*sin(6*t)", "sample": 0.25}
+    limited = _pi(setpoint="jumps_output", gain=3.0, lower=-4.0, upper=4.0, drives=None)
+    hold = {"name": "hold", "type": "filter", "signal": "pid_output", "sample": 0.25, "drives": "torque"}
+    data = _rotor(jumps, limited, hold)
+    expected = _run(data).signals
+    assert {-4.0, 4.0} < set(expected["hold_output"])
+    model = assemble_system(from_data(data))
+    text = model.modelica(start_values=model.start_values())
+    run = rumoca_backend.CompiledModel(text, modelica.experiment(model.name)).simulate(
+        ["hold_output", "rotor_angle"], stop=2.0, output_step=0.02, tolerance=1e-8, budget=60.0
+    )
+    for name, values in run.signals.items():
+        assert values == pytest.approx(expected[name], abs=1e-7)
 
 
 @pytest.mark.slow

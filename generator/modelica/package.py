@@ -18,7 +18,7 @@ from ...core.trajectory import Array
 from ...description import Description
 from ...mechanism import Mechanism
 from ..program.program import EquationSystem
-from . import functions, linear_systems, lookups, marks, parts, quantities, start
+from . import functions, linear_systems, lookups, marks, parts, quantities, sampled_conditions, start
 from . import text as mo
 from .arrays import gather, loops, mixed
 from .origin import Source
@@ -60,7 +60,7 @@ def render(
         Source text with the origins of its lines and variables.
     """
     identity, writer = digest(program), Writer()
-    program = linear_systems.for_compilers(program)
+    program = sampled_conditions.for_compilers(linear_systems.for_compilers(program))
     free = start.found(program) if start_values is None else frozenset[str]()
     guesses = guesses if free else {}
     arrangement, equations = loops.with_loops(gather.arranged(program, guesses))
