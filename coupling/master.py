@@ -37,7 +37,7 @@ from .stepping import (
 )
 
 _EVENT_PASSES = 100  # largest number of repeated evaluations of all parts at one event
-_LOST = 30  # the coupling is unstable if input errors exceed half of the range in more successive steps than this
+_LOST = 30  # largest number of successive steps in which errors of inputs may exceed half of the inputs' range
 _SHORTEST = 1e-9  # shortest step, as a fraction of the simulated time; a step that ends at an event may be shorter
 _INTERPOLATED = 1e-5  # noise of outputs must not shorten steps below this fraction of the simulated time
 _ITERATION = 1e-9  # relative tolerance of the iteration in a fixed communication step

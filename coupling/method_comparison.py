@@ -28,7 +28,7 @@ from .verdict import (
 
 _STEPS = (4.0, 2.0, 1.0, 0.5, 0.25)  # steps of the compared runs, relative to the step of the user's run
 _TOLERANCES = (10.0, 1.0, 0.1)  # tolerances of the compared runs, relative to the tolerance of the user's run
-_BIAS = 1.0 / 16.0  # intended error of the reference run, as a fraction of the error with the shortest step
+_BIAS = 1.0 / 16.0  # target error of the reference run, relative to the error of the run with the shortest step
 _METHODS: tuple[tuple[str, int | None], ...] = (
     (SEQUENTIAL, 0),
     (SEQUENTIAL, 1),

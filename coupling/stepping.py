@@ -223,7 +223,7 @@ class Stepper:
         Parameters
         ----------
         present : values at the beginning of the step
-        step : the step, whose polynomials are filled in
+        step : communication step; receives the computed polynomials of outputs, inputs and pin forces
         scale : typical sizes of the outputs and pin forces, shape (n_y + pins,)
         tolerance : admissible residual of the iteration, relative to `scale`
 

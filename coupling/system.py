@@ -129,7 +129,8 @@ def _whole(
     lost = [".".join(port) for port, _ in entry.same if port not in outputs]
     lost += [f"Whole.{name}" for _, name in entry.same if name not in own]
     if lost:
-        raise DescriptionError("Whole", f"expected outputs to compare, found no output {', '.join(lost)}")
+        names = ", ".join(lost)
+        raise DescriptionError("Whole", f"expected outputs {names} for the comparison, found no such outputs")
     return WholeMachine(part, entry.exact, entry.same)
 
 

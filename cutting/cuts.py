@@ -202,7 +202,10 @@ def free(name: str, taken: set[str]) -> str:
 
 
 def _refused(place: Link | Closure | Line, model: System) -> Iterator[str]:
-    """Yield the reasons why pairs of points cannot replace a joint, closure or two-point force element."""
+    """Yield the reasons why a machine cannot be cut at a joint, closure or two-point force element.
+
+    A cut replaces the joint, closure or force element by pairs of points with opposite forces.
+    """
     if isinstance(place, Line):
         links: tuple[str, ...] = (place.a.link, place.b.link)
         yield from _rope(place, {*model.chain.parameters})
@@ -232,9 +235,9 @@ def _acts(value: object) -> bool:
 
 
 def _rope(line: Line, parameters: set[str]) -> Iterator[str]:
-    """Yield the reasons why a line cannot be cut.
+    """Yield the reasons why a machine cannot be cut at a two-point force element.
 
-    A line can be cut if its force depends only on length, rate, time and parameters. The force can then
+    A cut is possible if the force depends only on length, rate, time and parameters. The force can then
     be computed from the motion of the two ends.
     """
     if line.input or isinstance(line.rest, Followed):

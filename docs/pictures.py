@@ -230,7 +230,10 @@ def _motion(axes: Axes3D, motion: Any, rotation: Array, origin: Array) -> None:
 
 
 def _transform(motion: Any) -> tuple[Array, Array]:
-    """Return rotation matrix, shape (3, 3), and displacement, shape (3,), of a motion in the picture."""
+    """Return the drawn displacement of a motion: rotation matrix, shape (3, 3), and vector, shape (3,).
+
+    Both are relative to the frame before the motion. The unit of length is the drawn length of an axis.
+    """
     axis = np.array(motion.axis)
     if motion.kind == "rotation":
         return Rotation.from_rotvec(ANGLE * axis).as_matrix(), np.zeros(3)

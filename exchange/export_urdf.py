@@ -22,7 +22,7 @@ from ..description.tables.frame import angles_of
 from ..description.tables.link import Joint
 from ..mechanism import GROUND, Body, Coordinate, Mechanism
 
-# URDF requires limits of prismatic joints, and effort and velocity in each limit; these values mean no limit.
+# URDF requires <limit> for prismatic joints, and effort and velocity in each <limit>; 1e9 stands for unlimited.
 _UNLIMITED = {"lower": -1e9, "upper": 1e9, "effort": 1e9, "velocity": 1e9}
 _WHOLE = {"free": "floating", "planar": "planar"}
 _Z = (0.0, 0.0, 1.0)

@@ -1,10 +1,10 @@
-"""Longest integration steps over time that resolve functions of time, including very short pulses.
+"""Largest integration steps as a function of time, with which integrators resolve very short pulses.
 
 The step-size control of an integrator evaluates a function at few times per step. A step of a
 mechanism at rest could therefore skip an impact of a few milliseconds. The time is divided into
 intervals in which the function is linear or close to a polynomial of degree 4. No step is longer
-than the interval in which the step begins. A step may extend into a later interval. The part of the
-step in the later interval is at most as long as this interval.
+than the interval in which the step begins. A step may extend into later intervals. Beyond the start
+of a later interval, the step extends by at most the length of this later interval.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0
 # Largest fraction of the searched time in which samples may be too sparse to resolve the function.
 _UNRESOLVED = 0.01
 _SAME = 1e-9  # Largest relative difference of times that are treated as equal.
-# `_AWAKE` counts the intervals within this time before an interval, relative to the step limit of the interval.
+# Time window before an interval in which short intervals are counted, divided by the interval's step limit.
 _MEMORY = 16.0
 
 

@@ -136,7 +136,10 @@ def _is_decisive(tree: Expr, parameters: Mapping[str, float]) -> bool:
 
 
 def _held(tree: Expr, parameters: Mapping[str, float], initial: Mapping[str, float]) -> list[Expr]:
-    """Return copies of an expression with different numbers in place of its time-independent parts."""
+    """Return copies of an expression in which constants replace the parts that do not depend on time.
+
+    Each copy has another choice of constants; see `held_values`.
+    """
     known = {"pi": math.pi, **parameters, **initial}
     values = [_initial(part, known) for part in _timeless(tree, parameters)]
     with np.errstate(all="ignore"):  # Where an expression is undefined, it does not limit the steps.

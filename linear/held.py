@@ -61,7 +61,8 @@ def trim_notes(model: System, space: StateSpace) -> StateSpace:
 def moving_tasks(chain: Description) -> Sequence[str]:
     """Return the names of the programmed constraints that depend on time.
 
-    Such constraints may exclude a steady state, because they are not replaced by constant values.
+    The search for a steady state does not replace these constraints by constant values. They can
+    therefore exclude a steady state.
     """
     tasks = chain.programmed
     return [

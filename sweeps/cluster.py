@@ -34,12 +34,12 @@ class _Receiver(WorkerPlugin):  # type: ignore[misc]
 
 
 def dask(job: Job, address: str | None = None, count: int | None = None) -> Workers:
-    """Return the workers of a Dask scheduler, each with the job.
+    """Return the workers of a Dask scheduler; each worker receives a copy of the job.
 
     Parameters
     ----------
     job : Job
-        Job of all workers, including those that are added later.
+        Job that is sent to all workers, also to workers that join the scheduler later.
     address : str, optional
         Address of the scheduler, such as `tcp://host:8786`; by default, a cluster is started on this machine.
     count : int, optional

@@ -301,7 +301,7 @@ def test_system_without_outputs(tmp_path: Path) -> None:
         (
             "resources/a.fmu",
             '<Same signal="a.z" whole="y"/><Same signal="a.y" whole="w"/>',
-            r"Whole: expected outputs to compare, found no output a\.z, Whole\.w",
+            r"Whole: expected outputs a\.z, Whole\.w for the comparison, found no such outputs",
         ),
     ],
 )

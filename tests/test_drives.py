@@ -197,6 +197,6 @@ def test_serial_arm_needs_the_right_joint() -> None:
     data["simulation"] = {"start": "description"}
     mechanism = mechanism_of(data)
     start = solving.start_state(mechanism)
-    said = "drives of upper.angle cannot realise level: it also needs an effort on lower.angle"
+    said = "drives of upper.angle cannot realise level: this constraint also needs an effort on lower.angle"
     with pytest.raises(SolveError, match=said):
         solving.evaluate(mechanism, 0.0, *start, start=start)

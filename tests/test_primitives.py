@@ -50,7 +50,7 @@ def test_a_triad_is_the_columns_of_a_rotation() -> None:
 
 
 def test_only_primitives_are_drawn() -> None:
-    with pytest.raises(TypeError, match="expected a primitive, got str"):
+    with pytest.raises(TypeError, match="expected a graphic primitive, such as Polyline, got str"):
         render_in(_axes(), ["line"])  # type: ignore[list-item]
 
 

@@ -94,9 +94,10 @@ def natural_accelerations(problem: InitialValueProblem, at: tuple[float, Array, 
 
 @dataclass(frozen=True)
 class _Shaken:
-    """Lower bounds of the reference magnitudes: effects of small displacements of the coordinates.
+    """Lower bounds of the reference magnitudes, by which differences between two runs are divided.
 
-    Each coordinate is displaced by 10⁻⁶ of an upper bound of the coordinate's displacement.
+    The bounds estimate the changes of the signals due to small displacements of the coordinates. Each
+    coordinate is displaced by 10⁻⁶ of an upper bound of the coordinate's displacement.
 
     Parameters
     ----------

@@ -108,7 +108,7 @@ class Element(Part):
 
     @property
     def commands(self) -> dict[str, Command]:
-        """Annotations of those keys of this element whose values are commands, by key.
+        """Keys of the commands of this element, each with the annotation of the key.
 
         A command is given by an expression. Without an expression, the command is an input of the FMU.
         """

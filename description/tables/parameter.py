@@ -45,7 +45,7 @@ def _number_or_table(value: Any) -> Any:
     if isinstance(value, dict | Parameter):
         return value
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError(f"expected a number, or a table with a value, got {value!r}")
+        raise ValueError(f"expected a number, or a table with the key `value`, got {value!r}")
     return {"value": value}
 
 

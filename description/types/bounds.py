@@ -18,15 +18,15 @@ class Bounds:
 
     @property
     def minimum(self) -> float | None:
-        """Lower bound for the FMI attribute `min`; None if unbounded.
+        """Value of the FMI attribute `min`; None if there is no lower bound.
 
-        If the interval excludes the bound itself, FMI cannot express this.
+        FMI cannot express that an interval excludes the bound itself.
         """
         return None if self.low <= -LARGEST else self.low
 
     @property
     def maximum(self) -> float | None:
-        """Upper bound for the FMI attribute `max`; None if unbounded."""
+        """Value of the FMI attribute `max`; None if there is no upper bound."""
         return None if self.high >= LARGEST else self.high
 
     def within(self, other: Bounds) -> Bounds:

@@ -131,9 +131,10 @@ class _Instructions:
         return pairs
 
     def _latest(self) -> Integers:
-        """Return which instruction wrote each register that an instruction reads, shape (N, 2).
+        """Return the index of the instruction that wrote each operand, shape (N, 2).
 
-        An entry is −1 if the instruction reads no register.
+        Row k contains the indices for the operands of instruction k. Operands are read from registers.
+        An entry is −1 for a missing operand.
         """
         writers = np.flatnonzero(self._kinds != ca.OP_OUTPUT)
         if self._function.sz_w() != len(writers):

@@ -283,11 +283,14 @@ class ComponentEncoder:
         return self._write(_CANONICAL, b"\2" + number(resource), CORE_FUNCTION)
 
     def lower(self, function: int, memory: int) -> int:
-        """Define the core function by which a module calls an imported function."""
+        """Define the core function by which a WebAssembly module calls an import (`canon lower`)."""
         return self._write(_CANONICAL, b"\1\0" + number(function) + _options(memory), CORE_FUNCTION)
 
     def lift(self, core_function: int, of: Type, memory: int, realloc: int, release: int) -> int:
-        """Define a component function of type `of` that calls a core function (`canon lift`)."""
+        """Define a function of the WebAssembly component that calls a given core function (`canon lift`).
+
+        The argument `of` is the type of the new function.
+        """
         index = self.types.index(of)
         options = _options(memory, b"\4" + number(realloc), b"\5" + number(release))
         return self._write(_CANONICAL, b"\0\0" + number(core_function) + options + number(index), FUNCTION)

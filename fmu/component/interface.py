@@ -86,7 +86,7 @@ do-step: func<current-communication-point: f64, communication-step-size: f64,
     no-set-fmu-state-prior-to-current-point: bool -> result<do-step-result, status>>
 """
 
-# Variable types by name, with the type of one value.
+# FMI variable types by name, each with the WebAssembly interface type of a single value.
 _VALUES = {
     "float32": "f32",
     "float64": "f64",

@@ -74,19 +74,20 @@ class _Continuous(_Controller):
 
 
 class _Sampled(_Controller):
-    """Controller whose quantities change at sample times only."""
+    """Controller whose quantities change at sampling instants only."""
 
     def _hold(self, begins: Mapping[str, float]) -> None:
-        """Publish quantities with their initial values; each is constant between samples."""
+        """Publish quantities with their initial values; each is constant between sampling instants."""
         self._slots = {key: self._setting.remember(begin, lambda state: 0.0) for key, begin in begins.items()}
         for key in begins:
             self._publish(key, self._held(key))
         self._setting.samplers.append((self._number("sample"), self._sample))
 
     def _held(self, key: str) -> Callable[[State], float]:
-        """Return a function of the state that yields the value after the latest sample.
+        """Return a function that yields the value of a controller's quantity in a given state.
 
-        If a sample is due, the function executes the sample first.
+        The value was computed at the latest sampling instant. If a sampling instant is due, the
+        function updates the controller first.
         """
 
         def held(state: State) -> float:
@@ -96,13 +97,16 @@ class _Sampled(_Controller):
         return held
 
     def _sample(self, state: State) -> None:
-        """Replace the controller's quantities in `state.memory` by their values after a sample."""
+        """Replace the controller's quantities in `state.memory` by their values after a sampling instant."""
         before = {key: float(state.memory[slot]) for key, slot in self._slots.items()}
         for key, number in self._next(state, before).items():
             state.memory[self._slots[key]] = number
 
     def _next(self, state: State, before: Mapping[str, float]) -> dict[str, float]:
-        """Return the quantities after a sample."""
+        """Return the controller's quantities after a sampling instant.
+
+        The argument `before` contains the quantities before this instant.
+        """
         raise NotImplementedError
 
 

@@ -79,11 +79,12 @@ class Conditions:
         return Sizes(self._scale * u * v + self._offset, (self._scale * (u_q * v + u * v_q)).T)
 
     def wrenches(self, posture: Posture) -> Array:
-        """Return the wrench of each condition on the ground and each body, shape (K, B, 6).
+        """Return the wrench that each loop-closure condition exerts on the ground and on each body.
 
-        Each wrench results from a unit multiplier: 1 N for a condition in metres, else 1 N·m. A wrench is a
-        force followed by a moment, in world axes. Moments refer to the posture's datum, a reference point
-        near the mechanism.
+        The result has shape (K, B, 6) for K conditions. Along the second axis, the ground precedes the
+        bodies. Each wrench results from a unit multiplier: 1 N for a condition in metres, else 1 N·m. A
+        wrench is a force followed by a moment, in world axes. Moments refer to the posture's datum, a
+        reference point near the mechanism.
         """
         parts = np.array([np.einsum("xby,byk->kbx", posture.T[:3], factor) for factor in (self._u, self._v)])
         other = parts.sum(axis=2)[::-1, :, None, :]

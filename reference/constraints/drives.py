@@ -125,7 +125,7 @@ class Actuated:
             left = row - system @ np.linalg.lstsq(system, row, rcond=None)[0]
             if np.linalg.norm(left) > _LEFT:
                 raise SolveError(
-                    f"the drives of {joints} cannot realise {constraints.names[k]}: it also needs an"
-                    f" effort on {mechanism.coordinates[int(np.argmax(np.abs(left)))].name}; name another joint in"
-                    " constraints.actuated"
+                    f"the drives of {joints} cannot realise {constraints.names[k]}: this constraint also needs an"
+                    f" effort on {mechanism.coordinates[int(np.argmax(np.abs(left)))].name}; add or replace a"
+                    " joint in constraints.actuated"
                 )

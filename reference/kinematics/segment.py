@@ -58,12 +58,13 @@ class Segment:
         key : hashable
             Key of the condition.
         margin : float or ndarray, shape (N,)
-            Event indicator in the current state or in many. If the segment contains no truth value for the
-            condition, the sign of the margin decides.
+            Event indicator of the condition in one state or in N states. If the segment contains no
+            truth value for the condition, the condition is true for a positive indicator.
 
         Raises
         ------
         NotVectorisable
-            If the segment contains no truth value for the condition, and the states differ.
+            If the segment contains no truth value for the condition, and the indicator is positive in
+            some of the states only.
         """
         return self.sides[key] if key in self.sides else holds_in_all(margin > 0.0)

@@ -128,7 +128,7 @@ def render_in(axes: Axes3D, primitives: Iterable[Primitive]) -> list[Artist]:
 
 @singledispatch
 def _drawn(primitive: Primitive, axes: Axes3D) -> Iterable[Artist]:
-    raise TypeError(f"expected a primitive, got {type(primitive).__name__}")
+    raise TypeError(f"expected a graphic primitive, such as Polyline, got {type(primitive).__name__}")
 
 
 @_drawn.register

@@ -1,1 +1,1 @@
-"""Page of a sweep."""
+"""Web page with the results of a parameter sweep."""

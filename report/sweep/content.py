@@ -1,4 +1,4 @@
-"""Content of a sweep's page."""
+"""Content of the web page with the results of a parameter sweep."""
 
 from __future__ import annotations
 

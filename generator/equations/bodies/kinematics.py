@@ -21,7 +21,7 @@ from ...program.program import EquationSystem
 
 Array = NDArray[np.float64]
 _NOWHERE = ir.zeros(3)
-COORDINATES, BODIES = "coordinates", "bodies"  # names of the sets whose members are array elements in Modelica
+COORDINATES, BODIES = "coordinates", "bodies"  # names of index sets of Modelica arrays: coordinates, bodies
 
 
 @dataclass(frozen=True)

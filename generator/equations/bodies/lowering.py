@@ -198,7 +198,7 @@ class Lowering:
             names = list(dict.fromkeys(expressions.names(tree))) or ["value"]
             name = self.program.fresh(re.sub(r"\W", "_", "_".join(["start", *names[:_NAMED]])))
             expr = self.without_events(differentiate.at_time_zero(differentiate.expand(tree)))
-            text = names[0] if tree.op == "symbol" else f"an expression with {', '.join(names)}"
+            text = f"expression {names[0]}" if tree.op == "symbol" else f"an expression with {', '.join(names)}"
             self.program.start_values.append(StartValue(name, f"initial value of {text}", expr, tree))
             self._started[key] = ir.symbol(name)
         return self._started[key]

@@ -19,7 +19,7 @@ from ...program.program import Input, LineLength
 from ..bodies.lengths import End, along
 from .element import ZERO, Forces
 
-LINES = "lines"  # name of the set of two-point force elements, for arrays in Modelica
+LINES = "lines"  # name of the index set of Modelica arrays over the two-point force elements
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from .element import ZERO, Forces, size
 from .unilateral import PressingLaw
 
 _UP = ir.constant([0.0, 0.0, 1.0])
-_SUPPORTS = "supports"  # name of the set of supports, for arrays in Modelica
+_SUPPORTS = "supports"  # name of the index set of Modelica arrays over the supports
 _QUANTITIES = {
     "lever": ("m", "position of each support relative to the origin of the base"),
     "v": ("m/s", "velocity of each support"),

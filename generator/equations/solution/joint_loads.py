@@ -48,7 +48,7 @@ class AffineLoad:
     reactions: dict[int, tuple[Expr, Expr]]
 
 
-JOINTS = "joints"  # name of the set of joints whose reactions are outputs, for arrays in Modelica
+JOINTS = "joints"  # name of the index set of Modelica arrays over the joints whose reactions are outputs
 
 
 class JointLoads:

@@ -80,7 +80,7 @@ def _with_multipliers(program: EquationSystem, system: AccelerationSolve) -> Acc
 
 
 def _is_solved_for(inertial: InertiaForces, system: ConstrainedSolve) -> bool:
-    """Whether the linear system determines the accelerations from which the inertia forces follow.
+    """Whether all accelerations q̈ in the inertia forces M q̈ are unknowns of the linear system.
 
     This is the case if no coordinate has a prescribed value, and if there are no friction efforts.
     """
