@@ -342,7 +342,7 @@ def _guide_notes(problem: analysis.InitialValueProblem, truth: Trajectory) -> It
         yield (
             f"programmed constraints act like ideal guides that stand on the ground: besides the drives of the"
             f" joints, they exert up to {peak:.3g} {units[name]} on {name}{others}, where no drive can act. To"
-            " model drives in joints alone, prescribe the joints by [[motions]], or fix the base"
+            " model drives in joints alone, prescribe the joints by [[motions]]"
         )
 
 
