@@ -21,6 +21,7 @@ from .along.balance import EnergyHistory as EnergyHistory
 from .along.balance import course as course
 from .along.balance import energy as energy
 from .along.balance import friction_powers as friction_powers
+from .along.guides import guide_forces as guide_forces
 from .along.magnitudes import magnitudes as magnitudes
 from .along.magnitudes import natural_accelerations as natural_accelerations
 from .along.residuals import Residuals as Residuals

@@ -17,6 +17,7 @@ from .. import analysis, plausibility
 from ..analysis.system import System
 from ..browser import LivePart, check_compiler, live_part
 from ..core.csv_file import write_csv
+from ..core.errors import SolveError
 from ..core.progress import renamed
 from ..core.recalled import object_folder, reusing
 from ..core.trajectory import Trajectory
@@ -287,6 +288,7 @@ def _notes(report: RunReport, plan: RunPlan, attempts: Sequence[Attempt], fmus: 
         yield f"the Modelica source was not run in rumoca{_why_not(plan)}"
     yield from _partition_notes(model, report.problem, report.reference)
     yield from _projection_notes(model)
+    yield from _guide_notes(report.problem, report.reference)
     yield from reactions.warnings_of(model)
 
 
@@ -324,6 +326,23 @@ def _partition_notes(model: System, problem: analysis.InitialValueProblem, truth
             " accelerations lose digits, or its run stops. Name other coordinates in constraints.dependent, or set"
             ' constraints.formulation = "lagrange". The native FMU chooses its dependent coordinates again'
             " and is not affected"
+        )
+
+
+def _guide_notes(problem: analysis.InitialValueProblem, truth: Trajectory) -> Iterator[str]:
+    """Yield a note on forces of programmed constraints that no drive of a joint can exert."""
+    try:
+        forces = analysis.guide_forces(problem, truth)
+    except SolveError:  # at a singular configuration, which has its own remark
+        return
+    if forces:
+        units = {c.name: c.effort_unit for c in problem.mechanism.coordinates}
+        name, peak = next(iter(forces.items()))
+        others = f", and forces on {len(forces) - 1} other coordinates" if len(forces) > 1 else ""
+        yield (
+            f"programmed constraints act like ideal guides that stand on the ground: besides the drives of the"
+            f" joints, they exert up to {peak:.3g} {units[name]} on {name}{others}, where no drive can act. To"
+            " model drives in joints alone, prescribe the joints by [[motions]]"
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +12,7 @@ from ...core.trajectory import Array, Trajectory
 from ...mechanism import signal_names
 from ...reference.forces.element import ForceArrow
 from ...reference.kinematics.quantities import KinematicState
-from ...reference.solve.model import ReferenceModel
+from ...reference.solve.model import Evaluation, ReferenceModel
 from ...reference.solve.solver import InitialValueProblem
 
 
@@ -162,12 +162,38 @@ def friction_powers(problem: InitialValueProblem, run: Trajectory) -> dict[str, 
     rubbing = model.friction.coordinates
     if not rubbing:
         return {}
-    form, none = problem.form, np.zeros(len(run.time))
-    names = signal_names([coordinates[k] for k in rubbing], "bristle")
-    z = np.column_stack([run.signals.get(name, none) for name in names])
-    states = _states(model, run, np.arange(len(run.time)))
-    given = [model.evaluate(state, form, at).friction * state.qd for state, at in zip(states, z, strict=True)]
+    found = evaluations(problem, run, np.arange(len(run.time)))
+    given = [evaluation.friction * state.qd for state, evaluation in found]
     return {f"friction of {coordinates[k].owner}": np.array(given)[:, k] for k in rubbing}
+
+
+def evaluations(
+    problem: InitialValueProblem, run: Trajectory, taken: NDArray[np.int_]
+) -> Iterator[tuple[KinematicState, Evaluation]]:
+    """Yield the states of a run at some of its output times, each with the results of the equations of motion.
+
+    If the run contains no bristle deflection for a joint, the deflection is assumed to be zero.
+
+    Parameters
+    ----------
+    problem : InitialValueProblem
+        Equations of motion of the run.
+    run : Trajectory
+        Simulation result.
+    taken : ndarray of int, shape (N,)
+        Indices of the output times.
+
+    Raises
+    ------
+    SolveError
+        If the joint reactions that determine the friction cannot be computed.
+    """
+    model, coordinates = problem.model, problem.mechanism.coordinates
+    names = signal_names([coordinates[k] for k in model.friction.coordinates], "bristle")
+    none = np.zeros(len(run.time))
+    z = np.array([run.signals.get(name, none)[taken] for name in names]).reshape(len(names), len(taken)).T
+    for state, bristles in zip(_states(model, run, taken), z, strict=True):
+        yield state, model.evaluate(state, problem.form, bristles)
 
 
 def _states(model: ReferenceModel, run: Trajectory, taken: NDArray[np.int_]) -> list[KinematicState]:

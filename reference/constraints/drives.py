@@ -8,13 +8,19 @@ import numpy as np
 
 from ...core.errors import SolveError
 from ...core.trajectory import Array
-from ...mechanism import Mechanism
+from ...mechanism import Coordinate, Mechanism
 from .constraints import CompiledConstraints
 from .redundancy import Elimination, MinimumNorm, independent_rows, scaled
 
 # If a fit of a programmed constraint's unit Jacobian row leaves a larger residual, drives cannot realise the row.
 # In the check whether the efforts of the drives are unique, smaller singular values count as zero.
 _LEFT = 1e-6
+
+
+def _remedy(lacking: Coordinate) -> str:
+    if lacking.role == "joint":
+        return "add or replace a joint in constraints.actuated"
+    return "no drive can act there, so prescribe the joints by [[motions]], or remove constraints.actuated"
 
 
 class AllJoints:
@@ -124,8 +130,8 @@ class Actuated:
             row = C[k]
             left = row - system @ np.linalg.lstsq(system, row, rcond=None)[0]
             if np.linalg.norm(left) > _LEFT:
+                lacking = mechanism.coordinates[int(np.argmax(np.abs(left)))]
                 raise SolveError(
                     f"the drives of {joints} cannot realise {constraints.names[k]}: this constraint also needs an"
-                    f" effort on {mechanism.coordinates[int(np.argmax(np.abs(left)))].name}; add or replace a"
-                    " joint in constraints.actuated"
+                    f" effort on {lacking.name}; {_remedy(lacking)}"
                 )
