@@ -40,7 +40,8 @@ _EVENT_PASSES = 100  # largest number of repeated evaluations of all parts at on
 _LOST = 30  # the coupling is unstable if more successive steps miss the inputs by over half of their range
 _SHORTEST = 1e-9  # shortest step, as a fraction of the simulated time; a step that ends at an event may be shorter
 _INTERPOLATED = 1e-5  # noise of outputs must not shorten steps below this fraction of the simulated time
-_ITERATION = 1e-9  # relative tolerance of the iteration in a fixed communication step
+_ITERATION = 1e-9  # largest relative tolerance of the iteration in a step; its residual is noise of the outputs
+_ROUNDING = 1e-11  # smallest relative tolerance of the iteration; below it, rounding errors prevent convergence
 _LEAST = 1e-3  # errors are divided by at least this fraction of a signal's magnitude, if ranges are known
 _LEAST_YET = 0.1  # errors are divided by at least this fraction of a signal's magnitude, if ranges are unknown
 _PINNED = 0.2  # with pins (rigid connections), the first step is at least this fraction of the nominal step
@@ -459,7 +460,9 @@ class Master:
         return self._sizes
 
     def _iteration_tolerance(self) -> float:
-        return _ITERATION if self._settings.step else min(1e-3 * self._settings.tolerance, 1e-6)
+        if self._settings.step is not None:
+            return _ITERATION
+        return min(max(1e-5 * self._settings.tolerance, _ROUNDING), _ITERATION)
 
     def _error(self, present: Present, step: Step, scale: Array) -> float:
         """Return the estimated error of a step, corrector minus predictor, relative to the tolerance."""
