@@ -442,7 +442,7 @@ def _judged(
     values = run.sample(time)
     names = [".".join(port) for port in network.outputs]
     found = residuals(network, run)
-    remarks = [*remarks, *_created(found, estimate.tolerance), *_late(run)]
+    remarks = [*remarks, *_created(found, estimate.tolerance), *_late(run), *_noisy(network, run)]
     return Coupled(
         name=system.name,
         network=network,
@@ -516,6 +516,22 @@ def _late(run: Record) -> Iterator[CouplingRemark]:
             " FMUs see the events at the end of the step; shorten --step, or use FMUs that restore their states"
         )
         yield CouplingRemark("event_inside_step", "system", text)
+
+
+def _noisy(network: Network, run: Record) -> Iterator[CouplingRemark]:
+    """Yield a remark for each part whose outputs have noise above the tolerance, with the noisiest output."""
+    noise = run.noise[: network.n_y] / np.maximum(np.ptp(np.array(run.values)[:, : network.n_y], axis=0), 1e-300)
+    for part, rows in zip(network.parts, network.rows, strict=True):
+        if noise[rows].any():
+            row = rows.start + int(np.argmax(noise[rows]))
+            signal, tolerance = network.signals[row], part.abilities.tolerance
+            known = "" if tolerance is None else f", {tolerance:g},"
+            text = (
+                f"{part.name}.{signal.name} has noise: errors of up to {run.noise[row]:.2g} {signal.unit} remain"
+                f" in steps of any length, which is {noise[row]:.2g} of the range; reduce the tolerance{known} of the"
+                f" solver inside {part.name}"
+            )
+            yield CouplingRemark("noise", part.name, text.replace("  ", " "))
 
 
 def _off_grid(network: Network, settings: Settings) -> list[CouplingRemark]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from helpers_coupling import couple
 from helpers_coupling_parts import LinearPart
 
@@ -31,7 +30,7 @@ def test_fixed_point_iteration_does_not_depend_on_units(size: float) -> None:
 
 @pytest.mark.slow
 def test_residual_of_the_iteration_does_not_shorten_steps() -> None:
-    """A light direction that stays at rest amplifies the residual of the iteration, but no step is repeated for it.
+    """A light direction that stays at rest amplifies the residual of the iteration, but no step is repeated.
 
     Two masses are connected along x and y. Along y, the inertia is 1e-5 kg, and no force should act.
     """

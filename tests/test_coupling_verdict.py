@@ -34,7 +34,7 @@ from helpers_coupling_parts import LinearPart, OdePart, SampledPart, Switch
 
 from gpmelica.core.errors import DescriptionError, SolveError
 from gpmelica.core.progress import silent
-from gpmelica.coupling import master, verdict
+from gpmelica.coupling import verdict
 from gpmelica.coupling.comparison import difference
 from gpmelica.coupling.energy import EnergyResidual
 from gpmelica.coupling.master import Record, Settings
@@ -452,29 +452,6 @@ def test_output_between_communication_points() -> None:
         assert run.ok is ok
         assert true / 5.0 < run.error < 5.0 * true
         assert (true < 1e-4) is ok
-
-
-class _Noisy(LinearPart):
-    """Has an output with noise, and takes no more steps than a run of bearable length has."""
-
-    steps = 0
-
-    def outputs_now(self) -> Any:
-        return super().outputs_now() + 0.01 * np.sin(1e12 * self._t)
-
-    def advance(self, t: float, h: float, courses: Any) -> tuple[float, bool]:
-        self.steps += 1
-        assert self.steps < 1000, f"the run has reached {t} s"
-        return super().advance(t, h, courses)
-
-
-@pytest.mark.parametrize("restores", [True, False])
-def test_noise_does_not_shorten_steps_without_end(monkeypatch: pytest.MonkeyPatch, restores: bool) -> None:
-    """Noise of an output is no interpolation error that shorter steps reduce, so the steps have a limit."""
-    monkeypatch.setattr(master, "_INTERPOLATED", 0.02)
-    part = _Noisy("A", [], ["y"], [[0, 1], [-1, 0]], None, [[1, 0]], x=[1, 0], restores=restores)
-    run = coupled(Network([part], []), "sequential", 1.0, nominal=0.1)
-    assert 20 < len(run.record.pieces) < 200
 
 
 @pytest.mark.parametrize("product", [2.0, 4.0, 16.0])
