@@ -86,6 +86,7 @@ class FmuPart:
         self._acting = [*_directly_acting(self.description, [inputs[k].name for k in self._real_inputs])]
         self._derivatives = Derivatives(self._version, self._in, out)
         self._fmu: Any = None
+        self._equal: float | None = None  # length of the last step, s
         self._new_instance()
 
     def _accesses(self, variables: Sequence[Any], chosen: Sequence[int]) -> Iterator[TypedVariables]:
@@ -133,6 +134,7 @@ class FmuPart:
             step=None if cs.fixedInternalStepSize is None else float(cs.fixedInternalStepSize),
             returns_early=self._fmi3 and bool(cs.hasEventMode),
             tolerance=self._tolerance(),
+            varies=bool(cs.canHandleVariableCommunicationStepSize),
         )
 
     def _tolerance(self) -> float | None:
@@ -170,7 +172,7 @@ class FmuPart:
             self._check_platform()
             said = self._messages[-1] if self._messages else why(error)
             raise SolveError(f"{self.name}: the FMU cannot be instantiated: {said}") from None
-        self._used = False
+        self._used, self._equal = False, None
 
     def _check_platform(self) -> None:
         platforms = fmpy.supported_platforms(str(self._folder))
@@ -325,6 +327,9 @@ class FmuPart:
         return float(reached), bool(event)
 
     def _advance(self, t: float, h: float, courses: Array) -> tuple[float, bool]:
+        if not self.abilities.varies:  # equal up to the last digit, which differences of times do not preserve
+            self._equal = self._equal if self._equal and abs(h / self._equal - 1.0) < 1e-9 else h
+            h = self._equal
         self._course, self._begin, self._length = courses, t, h
         if np.array_equal(courses[self._discrete, 0], self._held):
             self._set_continuous(courses[:, 0])

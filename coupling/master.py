@@ -131,10 +131,10 @@ class Master:
     def __init__(self, network: Network, steppers: Sequence[Stepper], settings: Settings) -> None:
         self._network, self._steppers, self._settings = network, steppers, settings
         parts = network.parts
-        self._restores = all(p.abilities.restores for p in parts)
+        self._shortens = not network.needs_equal_steps and all(p.abilities.restores for p in parts)
         # All parts repeat a step only if the step is rejected or an event occurs inside the step.
         may_fail = settings.step is None or any(stepper.iterates for stepper in steppers)
-        self._repeats = self._restores and (may_fail or any(p.abilities.returns_early for p in parts))
+        self._repeats = self._shortens and (may_fail or any(p.abilities.returns_early for p in parts))
         self._saves = {
             k
             for stepper in steppers
@@ -501,13 +501,13 @@ class Master:
         self._lost = 0 if np.abs(off).max(initial=0.0) < 0.5 else self._lost + 1
         if self._lost > _LOST:  # values that are not finite cause an error message when the step is accepted
             raise SolveError(
-                f"coupling: at t = {step.end:.9g} s the extrapolated inputs have differed from the computed ones by"
-                " more than half of their range in many successive steps, so the coupling is unstable; let all"
+                f"coupling: at t = {step.end:.9g} s the extrapolated inputs have differed from the computed ones"
+                " by more than half of their range in many successive steps, so the coupling is unstable; let all"
                 " FMUs save and restore their states, shorten --step, or lower --order"
             )
 
     def _may_reject(self, h: float) -> bool:
-        return self._restores and h > 2 * self._shortest
+        return self._shortens and h > 2 * self._shortest
 
     def _exponent(self) -> float:
         """Return 1/p; the estimated error is proportional to the p-th power of the step length."""
@@ -551,7 +551,7 @@ class Master:
         return self._rung(min(max(used * min(max(factor, 0.3), 2.0), self._shortest), most))
 
     def _shorter(self, h: float, error: float, t: float) -> float:
-        if h < self._shortest or not self._restores:
+        if h < self._shortest or not self._shortens:
             if self._failure:
                 raise self._failure
             if self._not_finite:

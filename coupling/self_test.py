@@ -43,7 +43,7 @@ def tested(
         )
         yield CouplingRemark("takes_no_slopes", part.name, text)
     yield from _coarse(part, settings)
-    if able.restores and able.memory:
+    if able.restores and able.memory and able.varies:  # the test makes steps of other lengths
         with suppress(PartFailed):  # a part may refuse to move without the forces of the connections
             yield from _own_equilibrium(network, k, present, h, settings.stop - settings.start)
 
@@ -151,7 +151,12 @@ def _stepped(part: Participant, t: float, h: float, given: Array, *courses: Arra
 
 
 def _passed_length(part: Participant, t: float, h: float, given: Array) -> float:
-    """Return the longest step, s, of h, h/2, h/4 … that a part can take twice; h itself if it fails in all."""
+    """Return the longest step, s, of h, h/2, h/4 … that a part can take twice.
+
+    The result is h if the part fails in all these steps, or if it supports only equal steps.
+    """
+    if not part.abilities.varies:
+        return h
     course, length = polynomials.constant(given), h
     for _ in range(_MOST_HALVINGS):
         try:

@@ -22,6 +22,7 @@ from .claims import wrong_claims
 from .compared_run import ComparedRun
 from .comparison import difference, observed_order
 from .energy import EnergyResidual, residuals
+from .equal_steps import equal_steps, equal_steps_remark
 from .master import Master, Record, Settings
 from .modes import ResolvedModes
 from .network import Network
@@ -238,7 +239,7 @@ def couple(system: CoupledSystem, options: Options, progress: Progress = silent)
 
 
 def _couple(system: CoupledSystem, options: Options, progress: Progress) -> Coupled:
-    settings = settings_of(system, options)
+    settings = equal_steps(system.network, settings_of(system, options))
     choices, remarks = rehearse(system.network, settings, options.method, options.order)
     remarks = [*system.remarks, *remarks, *_off_grid(system.network, settings)]
     settings = _with_mean_force(settings, choices)
@@ -253,7 +254,7 @@ def _couple(system: CoupledSystem, options: Options, progress: Progress) -> Coup
         grid = _grid(_shared(asked, run, fine), system.network)
         error, worst = difference(system.network, rows, run, fine, grid)
         trials.append((error, worst, settings, (coarse, run, fine)))
-        if error <= tolerance or settings.step is not None or not left:
+        if error <= tolerance or options.step is not None or not left:
             break
         coarse, run, settings = run, fine, _finer(settings)
     # Errors of an FMU's own integration can be larger in a finer run.
@@ -269,6 +270,7 @@ def _couple(system: CoupledSystem, options: Options, progress: Progress) -> Coup
         remarks += wrong_claims(system.whole.part)
         if whole is None:
             remarks.append(CouplingRemark("whole_not_compared", system.whole.part.name, _NOT_COMPARED))
+    remarks += equal_steps_remark(system.network, run, options.step)
     remarks += unreported_events(system.network, rows, run, fine)
     return _judged(system, choices, settings, run, Estimate(tolerance, error, worst, order, whole, fine), remarks)
 
@@ -395,6 +397,7 @@ def simulated(network: Network, choices: Sequence[MethodChoice], settings: Setti
     """
     if settings.step is None and _takes_nominal(choices):
         settings = replace(settings, step=settings.nominal)
+    settings = equal_steps(network, settings)
     pairs = positions(network)
     steppers = [
         Stepper(network, group, choice.method, min(choice.order, 2), pairs)
@@ -528,8 +531,8 @@ def _noisy(network: Network, run: Record) -> Iterator[CouplingRemark]:
             known = "" if tolerance is None else f", {tolerance:g},"
             text = (
                 f"{part.name}.{signal.name} has noise: errors of up to {run.noise[row]:.2g} {signal.unit} remain"
-                f" in steps of any length, which is {noise[row]:.2g} of the range; reduce the tolerance{known} of the"
-                f" solver inside {part.name}"
+                f" in steps of any length, which is {noise[row]:.2g} of the range; reduce the tolerance{known} of"
+                f" the solver inside {part.name}"
             )
             yield CouplingRemark("noise", part.name, text.replace("  ", " "))
 
