@@ -27,7 +27,7 @@ from .master import Master, Record, Settings
 from .modes import ResolvedModes
 from .network import Network
 from .participant import ClaimFailed
-from .ports import note_rounding, positions
+from .ports import forget_rounding, note_rounding, positions
 from .rehearsal import MethodChoice, rehearse
 from .stepping import GOLDEN, MEAN, METHODS, SEQUENTIAL, Stepper
 from .system import CoupledSystem, CouplingRemark
@@ -239,6 +239,7 @@ def couple(system: CoupledSystem, options: Options, progress: Progress = silent)
 
 
 def _couple(system: CoupledSystem, options: Options, progress: Progress) -> Coupled:
+    forget_rounding(system.network)
     settings = equal_steps(system.network, settings_of(system, options))
     choices, remarks = rehearse(system.network, settings, options.method, options.order)
     remarks = [*system.remarks, *remarks, *_off_grid(system.network, settings)]
