@@ -153,7 +153,7 @@ def test_rounding_errors_of_a_lone_force() -> None:
 
 
 def test_rounding_errors_of_an_earlier_run() -> None:
-    """Sizes of rounding errors from an earlier run, in which signals were large, do not hide errors of the next."""
+    """Sizes of rounding errors from an earlier run with large signals do not hide errors of the next."""
     fresh, used = two_masses(gives_gains=False), two_masses(gives_gains=False)
     used.signals[:] = [replace(signal, least=1e9) for signal in used.signals]
     first, second = (couple(CoupledSystem("test", n, stop=0.1), Options(step=0.01)) for n in (fresh, used))
