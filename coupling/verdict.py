@@ -377,16 +377,21 @@ def _scaled(
 
 
 def _confirmed(scales: Array, run: Record, network: Network) -> bool:
-    """Return whether the assumed range of each signal is at most twice the range in the run.
+    """Return whether the assumed range of each signal is at most twice the bounded range in the run."""
+    return bool(np.all(scales <= _CONFIRMED * _bounded_ranges(run, network)))
 
-    Small ranges in the run are replaced by a lower bound. The bound is a thousandth of the signal's
-    largest magnitude, or of the largest range among signals of the same unit.
+
+def _bounded_ranges(run: Record, network: Network) -> Array:
+    """Return the ranges of all outputs in a run with a lower bound, shape (n_y,).
+
+    The bound is a thousandth of the signal's largest magnitude, or of the largest range among signals of
+    the same unit.
     """
     values = np.array(run.values)[:, : network.n_y]
     found = np.maximum(np.ptp(values, axis=0), _SMALL * np.max(np.abs(values), axis=0))
     for rows in network.alike:
         found[rows] = np.maximum(found[rows], _SMALL * found[rows].max())
-    return bool(np.all(scales <= _CONFIRMED * found))
+    return found
 
 
 def simulated(network: Network, choices: Sequence[MethodChoice], settings: Settings, progress: Progress) -> Record:
@@ -524,7 +529,7 @@ def _late(run: Record) -> Iterator[CouplingRemark]:
 
 def _noisy(network: Network, run: Record) -> Iterator[CouplingRemark]:
     """Yield a remark for each part whose outputs have noise above the tolerance, with the noisiest output."""
-    noise = run.noise[: network.n_y] / np.maximum(np.ptp(np.array(run.values)[:, : network.n_y], axis=0), 1e-300)
+    noise = run.noise[: network.n_y] / np.maximum(_bounded_ranges(run, network), 1e-300)
     for part, rows in zip(network.parts, network.rows, strict=True):
         if noise[rows].any():
             row = rows.start + int(np.argmax(noise[rows]))
