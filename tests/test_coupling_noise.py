@@ -12,7 +12,7 @@ from helpers_coupling_parts import LinearPart
 from gpmelica.coupling.master import Record
 from gpmelica.coupling.network import Network, Pin, Wire
 from gpmelica.coupling.noise import NoiseLevels
-from gpmelica.coupling.verdict import _noisy
+from gpmelica.coupling.run_remarks import noise_remarks
 
 
 class _Noisy(LinearPart):
@@ -119,7 +119,7 @@ def test_remark_on_noise() -> None:
     """The remark names the noisiest output and the tolerance of the solver in its FMU."""
     network = two_masses(tolerance=1e-2)
     record = Record([0.0, 1.0], [np.zeros(4), np.full(4, 2.0)], noise=np.array([0.1, 0.5, 0.0, 0.0]))
-    [remark] = _noisy(network, record)
+    [remark] = noise_remarks(network, record)
     assert (remark.id, remark.where) == ("noise", "A")
     assert remark.text == (
         "A.v has noise: errors of up to 0.5 m/s remain in steps of any length, which is 0.25 of the range; reduce"

@@ -42,9 +42,10 @@ from gpmelica.coupling.network import Network, Pin, Wire
 from gpmelica.coupling.participant import PartFailed, PortSignal
 from gpmelica.coupling.rehearsal import MethodChoice, rehearse
 from gpmelica.coupling.report import lines
+from gpmelica.coupling.run_remarks import late_event_remarks
 from gpmelica.coupling.system import CoupledSystem, CouplingRemark
 from gpmelica.coupling.unreported import unreported_events
-from gpmelica.coupling.verdict import Coupled, Options, _grid, _late, _scaled, couple, simulated
+from gpmelica.coupling.verdict import Coupled, Options, _grid, _scaled, couple, simulated
 
 
 def chosen(
@@ -621,7 +622,7 @@ def test_machine_at_rest(pinned: bool) -> None:
 def test_both_remarks_on_events() -> None:
     """Late events do not hide events that are not reported."""
     network, record = two_masses(), Record([0.0], [np.zeros(1)], late=2, missed=3)
-    found = [*_late(record), *unreported_events(network, [0], record, record)]
+    found = [*late_event_remarks(record), *unreported_events(network, [0], record, record)]
     assert [remark.id for remark in found] == ["event_inside_step", "unreported_event"]
 
 
