@@ -639,3 +639,14 @@ def test_event_that_does_not_settle() -> None:
     network = Network([first, lag, third], [*wires, Wire(("A", "y"), ("B", "u"))])
     with pytest.raises(SolveError, match="does not settle in 100 passes; the largest change is that of"):
         judged(network, 0.1, method="hermite")
+
+
+@pytest.mark.parametrize(("size", "count"), [(1e-10, 0), (0.5, 1)])
+def test_jumps_of_noise_are_no_events(size: float, count: int) -> None:
+    """A jump counts relative to the ranges of signals of its unit, so noise of an idle coordinate is no event."""
+    network = two_masses()
+    time, values = np.linspace(0.0, 1.0, 101), np.zeros((101, network.n_y))
+    values[:, network.outputs.index(("A", "x"))] = np.sin(time)
+    values[50:, network.outputs.index(("B", "x2"))] = size
+    record = Record(time.tolist(), [*values])
+    assert len([*unreported_events(network, [*range(network.n_y)], record, record)]) == count
