@@ -332,7 +332,7 @@ class Master:
             scale = self._scale()
             try:
                 for stepper in self._steppers:
-                    stepper.step(present, step, scale, self._iteration_tolerance())
+                    stepper.step(present, step, scale, self._iteration_tolerance(stepper))
             except EarlyReturn as early:
                 self._restore(saved)
                 end = max(early.time, present.t + 1e-13 * max(1.0, abs(present.t)))
@@ -472,9 +472,16 @@ class Master:
         self._sizes = np.append(found, np.ones(len(self._network.pins)))
         return self._sizes
 
-    def _iteration_tolerance(self) -> float:
+    def _iteration_tolerance(self, stepper: Stepper) -> float:
+        """Return the relative tolerance of the iteration in a step.
+
+        With pins, a smaller tolerance would increase the weight of velocity gaps in short steps, which
+        amplifies rounding errors.
+        """
         if self._settings.step is not None:
             return _ITERATION
+        if stepper.method == PIN:
+            return min(1e-3 * self._settings.tolerance, 1e-6)
         return min(max(1e-5 * self._settings.tolerance, _ROUNDING), _ITERATION)
 
     def _errors(self, present: Present, step: Step) -> Array:
