@@ -70,6 +70,19 @@ def relative_errors(a: Array, b: Array, signals: Sequence[PortSignal], span: flo
     return np.asarray(errors)
 
 
+def bounded_ranges(run: Record, network: Network) -> Array:
+    """Return the ranges of all outputs in a run with a lower bound, shape (n_y,).
+
+    The bound is a thousandth of the signal's largest magnitude, or of the largest range among signals of
+    the same unit.
+    """
+    values = np.array(run.values)[:, : network.n_y]
+    found = np.maximum(np.ptp(values, axis=0), _SMALL * np.max(np.abs(values), axis=0))
+    for rows in network.alike:
+        found[rows] = np.maximum(found[rows], _SMALL * found[rows].max())
+    return np.asarray(found)
+
+
 def away_from_events(run: Record, fine: Record, grid: Array) -> NDArray[np.bool_]:
     """Return a mask of the times at which two runs can be compared in spite of their events.
 

@@ -14,7 +14,7 @@ import numpy as np
 from fmpy.fmi1 import FMICallException
 from lxml import etree
 
-from ..core.errors import DescriptionError, GpmelicaError, Problem, SolveError
+from ..core.errors import DescriptionError, Problem, SolveError
 from ..core.file_kinds import why
 from ..core.trajectory import Array
 from ..exchange.ssp.system import TYPES, unit_name
@@ -44,13 +44,21 @@ class FmuPart:
     fmu : path of the FMU
     folder : folder into which the FMU is unpacked
     parameters : start values to set, by variable name
+    fatal : fatal errors of the FMUs of a coupled system, by instantiation token; all their parts share this
+        mapping, because FMI forbids calls of all instances of an FMU after a fatal error of one of them
     changes : fields of `Abilities` that replace the capabilities in the FMU's model description
     """
 
     def __init__(
-        self, name: str, fmu: Path, folder: Path, parameters: Mapping[str, Any] | None = None, **changes: Any
+        self,
+        name: str,
+        fmu: Path,
+        folder: Path,
+        parameters: Mapping[str, Any] | None = None,
+        fatal: dict[str, SolveError] | None = None,
+        **changes: Any,
     ) -> None:
-        self.name = name
+        self.name, self._fatal = name, {} if fatal is None else fatal
         self.description = read_fmu(fmu)
         if self.description.coSimulation is None or self.description.fmiVersion not in ("2.0", "3.0"):
             raise DescriptionError(
@@ -70,8 +78,8 @@ class FmuPart:
         self._folder, self.ended = folder, False
         self.abilities = replace(self._abilities(), **changes)
         self._messages: list[str] = []
-        self._failure: GpmelicaError | None = None  # error after which the instance is not called any more
-        self._refused: Exception | None = None  # failure of an intermediate update
+        self._broken: ClaimFailed | None = None  # error after which this instance is not called any more
+        self._refused: FMICallException | None = None  # failure of an intermediate update
         self._course = np.zeros((len(self.inputs), 4))
         self._begin, self._length, self._t = 0.0, 1.0, 0.0
         discrete = [k for k, signal in enumerate(self.inputs) if self._has_events and signal.discrete]
@@ -86,6 +94,7 @@ class FmuPart:
         self._acting = [*_directly_acting(self.description, [inputs[k].name for k in self._real_inputs])]
         self._derivatives = Derivatives(self._version, self._in, out)
         self._fmu: Any = None
+        self._equal: float | None = None  # length of the last step, s
         self._new_instance()
 
     def _accesses(self, variables: Sequence[Any], chosen: Sequence[int]) -> Iterator[TypedVariables]:
@@ -94,6 +103,11 @@ class FmuPart:
             places = [k for k, found in types.items() if found == name]
             references = [variables[k].valueReference for k in places]
             yield TypedVariables(self._version, name, _KINDS[variables[places[0]].type], places, references)
+
+    @property
+    def _token(self) -> str:
+        """Instantiation token of the FMU, which is equal for all instances of an FMU."""
+        return str(self.description.guid)
 
     @property
     def _version(self) -> int:
@@ -133,6 +147,7 @@ class FmuPart:
             step=None if cs.fixedInternalStepSize is None else float(cs.fixedInternalStepSize),
             returns_early=self._fmi3 and bool(cs.hasEventMode),
             tolerance=self._tolerance(),
+            varies=bool(cs.canHandleVariableCommunicationStepSize),
         )
 
     def _tolerance(self) -> float | None:
@@ -149,10 +164,10 @@ class FmuPart:
 
     def _new_instance(self) -> None:
         """Replace the FMU's instance by a new one, because not every FMU can be reset."""
-        if isinstance(self._failure, SolveError):  # FMI forbids calls of all instances after a fatal error
-            raise self._failure
+        if self._token in self._fatal:
+            raise self._fatal[self._token]
         self.close()
-        self._failure = None
+        self._broken = None
         more: dict[str, Any] = {}
         if self._fmi3:
             cs = self.description.coSimulation
@@ -170,7 +185,7 @@ class FmuPart:
             self._check_platform()
             said = self._messages[-1] if self._messages else why(error)
             raise SolveError(f"{self.name}: the FMU cannot be instantiated: {said}") from None
-        self._used = False
+        self._used, self._equal = False, None
 
     def _check_platform(self) -> None:
         platforms = fmpy.supported_platforms(str(self._folder))
@@ -184,7 +199,7 @@ class FmuPart:
 
         An exception must not leave this function, because the FMU calls it from C.
         """
-        if not requested:
+        if not requested or self._refused is not None:
             return
         s = (time - self._begin) / self._length
         values = self._course @ np.array([1.0, s, s * s, s**3])
@@ -204,8 +219,8 @@ class FmuPart:
         claim : field of `Abilities` on which the call relies; empty if the call relies on no field
         given : values that the call passes to the FMU; if one is not finite, the FMU may refuse the call
         """
-        if self._failure is not None:
-            raise self._failure
+        if failure := self._fatal.get(self._token) or self._broken:
+            raise failure
         self._messages.clear()
         try:
             return call()
@@ -213,10 +228,11 @@ class FmuPart:
             said = (self._messages[-1] if self._messages else str(error)).rstrip(".")
             where = f"{self.name} at t = {self._t:.9g} s"
             if error.status == _FATAL:
-                self._failure = SolveError(f"{where}: {said}")
-            elif claim and np.isfinite(given).all():
-                self._failure = ClaimFailed(self, claim, f"reports an error at t = {self._t:.9g} s: {said}")
-            raise self._failure or PartFailed(f"{where}: {said}") from None
+                self._fatal[self._token] = SolveError(f"{where}: {said}")
+                raise self._fatal[self._token] from None
+            if claim and np.isfinite(given).all():
+                self._broken = ClaimFailed(self, claim, f"reports an error at t = {self._t:.9g} s: {said}")
+            raise self._broken or PartFailed(f"{where}: {said}") from None
         except (OverflowError, ValueError) as error:  # a value such as NaN cannot be rounded to an integer
             raise PartFailed(f"{self.name} at t = {self._t:.9g} s: {error}") from None
 
@@ -325,6 +341,9 @@ class FmuPart:
         return float(reached), bool(event)
 
     def _advance(self, t: float, h: float, courses: Array) -> tuple[float, bool]:
+        if not self.abilities.varies:  # equal up to the last digit, which differences of times do not preserve
+            self._equal = self._equal if self._equal and abs(h / self._equal - 1.0) < 1e-9 else h
+            h = self._equal
         self._course, self._begin, self._length = courses, t, h
         if np.array_equal(courses[self._discrete, 0], self._held):
             self._set_continuous(courses[:, 0])
@@ -340,10 +359,16 @@ class FmuPart:
 
     def _advance_fmi3(self, t: float, h: float) -> tuple[float, bool]:
         self._refused = None
-        event, self.ended, early, reached = self._fmu.doStep(
-            currentCommunicationPoint=t, communicationStepSize=h, noSetFMUStatePriorToCurrentPoint=False
-        )
+        try:
+            event, self.ended, early, reached = self._fmu.doStep(
+                currentCommunicationPoint=t, communicationStepSize=h, noSetFMUStatePriorToCurrentPoint=False
+            )
+        except FMICallException:
+            if self._refused is None:
+                raise
         if self._refused is not None:
+            if self._refused.status == _FATAL:
+                raise self._refused
             raise ClaimFailed(self, "takes_courses", f"refuses inputs in an intermediate update: {self._refused}")
         return (reached if early or self.ended else t + h), bool(event)
 
@@ -401,7 +426,7 @@ class FmuPart:
 
     def close(self) -> None:
         fmu, self._fmu = self._fmu, None
-        if fmu is not None and not isinstance(self._failure, SolveError):
+        if fmu is not None and self._token not in self._fatal:
             fmu.freeInstance()
 
 

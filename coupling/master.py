@@ -21,6 +21,7 @@ from ..core.trajectory import Array
 from . import courses as polynomials
 from .loops import consistent_outputs
 from .network import Network
+from .noise import NoiseLevels
 from .participant import PartFailed, slopes_of
 from .ports import RoundingSizes
 from .stepping import (
@@ -39,8 +40,8 @@ from .stepping import (
 _EVENT_PASSES = 100  # largest number of repeated evaluations of all parts at one event
 _LOST = 30  # largest number of successive steps in which errors of inputs may exceed half of the inputs' range
 _SHORTEST = 1e-9  # shortest step, as a fraction of the simulated time; a step that ends at an event may be shorter
-_INTERPOLATED = 1e-5  # noise of outputs must not shorten steps below this fraction of the simulated time
-_ITERATION = 1e-9  # relative tolerance of the iteration in a fixed communication step
+_ITERATION = 1e-9  # largest relative tolerance of the iteration in a step; its residual is noise of the outputs
+_ROUNDING = 1e-11  # smallest relative tolerance of the iteration; below it, rounding errors prevent convergence
 _LEAST = 1e-3  # errors are divided by at least this fraction of a signal's magnitude, if ranges are known
 _LEAST_YET = 0.1  # errors are divided by at least this fraction of a signal's magnitude, if ranges are unknown
 _PINNED = 0.2  # with pins (rigid connections), the first step is at least this fraction of the nominal step
@@ -89,7 +90,9 @@ class Record:
     wall_s : elapsed real time, s
     seconds : elapsed real time of each part, s, by name
     missed : number of steps of the shortest length that were accepted with an error above the
-        tolerance
+        tolerance, because of a jump or a kink
+    noise : errors of outputs and pin forces that no step reduces, shape (n_y + pins,); zero without
+        noise
     late : number of events inside a step that other parts could notice only at the end of the step
     ended_by : name of the part that has asked to end the simulation early, or an empty text
     """
@@ -103,6 +106,7 @@ class Record:
     wall_s: float = 0.0
     seconds: dict[str, float] = field(default_factory=dict)
     missed: int = 0
+    noise: Array = field(default_factory=lambda: np.zeros(0))
     late: int = 0
     ended_by: str = ""
 
@@ -127,10 +131,10 @@ class Master:
     def __init__(self, network: Network, steppers: Sequence[Stepper], settings: Settings) -> None:
         self._network, self._steppers, self._settings = network, steppers, settings
         parts = network.parts
-        self._restores = all(p.abilities.restores for p in parts)
+        self._shortens = not network.needs_equal_steps and all(p.abilities.restores for p in parts)
         # All parts repeat a step only if the step is rejected or an event occurs inside the step.
         may_fail = settings.step is None or any(stepper.iterates for stepper in steppers)
-        self._repeats = self._restores and (may_fail or any(p.abilities.returns_early for p in parts))
+        self._repeats = self._shortens and (may_fail or any(p.abilities.returns_early for p in parts))
         self._saves = {
             k
             for stepper in steppers
@@ -143,6 +147,9 @@ class Master:
         self._memory = np.array([float(p.abilities.memory) for p in parts for _ in p.outputs])
         self._sizes: Array | None = None
         self._rounding = RoundingSizes(network.signals, settings.stop - settings.start)
+        self._shortest = _SHORTEST * (settings.stop - settings.start)
+        self._noise = NoiseLevels(network.n_y + len(network.pins), self._shortest)
+        self._extrapolated = [int(k) for s in steppers if s.method == SEQUENTIAL for k in s.group.feedback]
         self._lost = 0
         self._failure: PartFailed | None = None  # reason why the last step was rejected
         self._not_finite = ""
@@ -182,6 +189,7 @@ class Master:
             self._check_running()
         if finished:  # an FMU may request the end of the simulation at the final time
             self._record.ended_by = ""
+        self._record.missed, self._record.noise = self._noise.jumps, self._noise.levels
         self._record.wall_s = clock.perf_counter() - begun
         for stepper in self._steppers:
             for part, seconds in stepper.seconds.items():
@@ -327,7 +335,7 @@ class Master:
             scale = self._scale()
             try:
                 for stepper in self._steppers:
-                    stepper.step(present, step, scale, self._iteration_tolerance())
+                    stepper.step(present, step, scale, self._iteration_tolerance(stepper))
             except EarlyReturn as early:
                 self._restore(saved)
                 end = max(early.time, present.t + 1e-13 * max(1.0, abs(present.t)))
@@ -345,10 +353,16 @@ class Master:
                 self._see_lost(step)
                 self._restore(saved)
                 return None, math.inf
-            error = self._error(present, step, scale)
-            if not error <= 1.0 and self._may_reject(present, step):
-                self._restore(saved)
-                return None, error
+            self._watch(step, scale)
+            error = 0.0
+            if self._settings.step is None:
+                limits = np.maximum(self._settings.tolerance * scale, self._noise.admissible)
+                errors = self._errors(present, step)
+                error = float(np.max(errors / limits, initial=0.0))
+                if not error <= 1.0 and self._may_reject(step.h):
+                    self._restore(saved)
+                    return None, error
+                self._noise.note(step.h, errors, limits)
             self._accept(present, step)
             return step.h, error
         raise SolveError(f"coupling: the search for an event time near t = {present.t:.9g} s does not converge")
@@ -467,53 +481,49 @@ class Master:
         self._sizes = np.append(found, np.ones(len(self._network.pins)))
         return self._sizes
 
-    def _iteration_tolerance(self) -> float:
-        return _ITERATION if self._settings.step else min(1e-3 * self._settings.tolerance, 1e-6)
+    def _iteration_tolerance(self, stepper: Stepper) -> float:
+        """Return the relative tolerance of the iteration in a step.
 
-    def _error(self, present: Present, step: Step, scale: Array) -> float:
-        """Return the estimated error of a step, corrector minus predictor, relative to the tolerance."""
-        found = [0.0]
-        for stepper in self._steppers:
-            rows = stepper.resolved
-            if rows and stepper.method != MEAN:
-                found.append(self._group_error(stepper, present, step, rows, scale))
-        return float(np.max(found)) / self._settings.tolerance
-
-    def _group_error(self, stepper: Stepper, present: Present, step: Step, rows: list[int], scale: Array) -> float:
-        if stepper.method == SEQUENTIAL:
-            off = _largest(step, stepper.group.feedback, scale)
-            self._watch(off, step.end)
-            return off if self._is_shortest(step.h) else max(off, _interpolation_error(present, step, rows, scale))
-        if not stepper.group.loops:
-            return 0.0
-        return 0.0 if present.last is None else _largest(step, rows, scale) / 20.0
-
-    def _is_shortest(self, h: float) -> bool:
-        """Return whether a step is so short that interpolation errors cannot shorten the step further.
-
-        The length of the step is h, s. The result is always true for a communication step of fixed
-        length.
+        With pins, a smaller tolerance would increase the weight of velocity gaps in short steps, which
+        amplifies rounding errors.
         """
-        s = self._settings
-        return s.step is not None or h <= min(s.nominal, _INTERPOLATED * (s.stop - s.start))
+        if self._settings.step is not None:
+            return _ITERATION
+        if stepper.method == PIN:
+            return min(1e-3 * self._settings.tolerance, 1e-6)
+        return min(max(1e-5 * self._settings.tolerance, _ROUNDING), _ITERATION)
 
-    def _watch(self, off: float, t: float) -> None:
-        self._lost = self._lost + 1 if not off < 0.5 else 0
+    def _errors(self, present: Present, step: Step) -> Array:
+        """Return the estimated errors of outputs and pin forces in a step, shape (n_y + pins,).
+
+        The error of an output is its corrector minus its predictor, or the error of its polynomial within
+        the step. It is zero for outputs that need no short steps.
+        """
+        found = np.zeros(len(present.values))
+        off = np.abs(polynomials.ends(step.courses - step.predicted))
+        for stepper in self._steppers:
+            rows, feedback = stepper.resolved, stepper.group.feedback
+            if stepper.method == SEQUENTIAL:
+                found[rows] = _interpolation_errors(present, step, rows)
+                found[feedback] = np.maximum(found[feedback], off[feedback])
+            elif stepper.group.loops and present.last is not None:
+                found[rows] = off[rows] / 20.0
+        return found
+
+    def _watch(self, step: Step, scale: Array) -> None:
+        """Raise SolveError if extrapolated inputs have been wrong in many successive steps."""
+        rows = self._extrapolated
+        off = polynomials.ends(step.courses[rows] - step.predicted[rows]) / scale[rows]
+        self._lost = 0 if np.abs(off).max(initial=0.0) < 0.5 else self._lost + 1
         if self._lost > _LOST:  # values that are not finite cause an error message when the step is accepted
             raise SolveError(
-                f"coupling: at t = {t:.9g} s the extrapolated inputs have differed from the computed ones by more"
-                " than half of their range in many successive steps, so the coupling is unstable; let all FMUs"
-                " save and restore their states, shorten --step, or lower --order"
+                f"coupling: at t = {step.end:.9g} s the extrapolated inputs have differed from the computed ones"
+                " by more than half of their range in many successive steps, so the coupling is unstable; let all"
+                " FMUs save and restore their states, shorten --step, or lower --order"
             )
 
-    def _may_reject(self, present: Present, step: Step) -> bool:
-        s = self._settings
-        if s.step is not None or not self._restores:
-            return False
-        if step.h <= 2 * _SHORTEST * (s.stop - s.start):
-            self._record.missed += 1
-            return False
-        return True
+    def _may_reject(self, h: float) -> bool:
+        return self._shortens and h > 2 * self._shortest
 
     def _exponent(self) -> float:
         """Return 1/p; the estimated error is proportional to the p-th power of the step length."""
@@ -554,12 +564,10 @@ class Master:
             most = min(most, *self._periods)
         if factor < 1.25 and error <= 1.0:
             return min(used, most)
-        least = _SHORTEST * (s.stop - s.start)
-        return self._rung(min(max(used * min(max(factor, 0.3), 2.0), least), most))
+        return self._rung(min(max(used * min(max(factor, 0.3), 2.0), self._shortest), most))
 
     def _shorter(self, h: float, error: float, t: float) -> float:
-        s = self._settings
-        if h < _SHORTEST * (s.stop - s.start) or not self._restores:
+        if h < self._shortest or not self._shortens:
             if self._failure:
                 raise self._failure
             if self._not_finite:
@@ -575,19 +583,13 @@ class Master:
         return self._rung(h * factor)
 
 
-def _interpolation_error(present: Present, step: Step, rows: list[int], scale: Array) -> float:
-    """Return the estimated error of outputs within a step, relative to `scale`.
+def _interpolation_errors(present: Present, step: Step, rows: list[int]) -> Array:
+    """Return the estimated errors of outputs within a step.
 
     The error of a cubic Hermite polynomial is h⁴/384 times the fourth derivative, which follows from the third
     derivatives of the polynomials in this step and in the step before.
     """
     if present.last is None:
-        return 0.0
+        return np.zeros(len(rows))
     courses, length = present.last
-    change = step.courses[rows, 3] - courses[rows, 3] * (step.h / length) ** 3
-    return float(np.abs(change / scale[rows]).max(initial=0.0)) / 64.0
-
-
-def _largest(step: Step, rows: Any, scale: Array) -> float:
-    off = polynomials.ends(step.courses[rows] - step.predicted[rows])
-    return float(np.abs(off / scale[rows]).max(initial=0.0))
+    return np.asarray(np.abs(step.courses[rows, 3] - courses[rows, 3] * (step.h / length) ** 3) / 64.0)

@@ -139,6 +139,11 @@ class Network:
         units = np.array([signal.unit for signal in self.signals])
         return [np.flatnonzero(units == unit) for unit in dict.fromkeys(units.tolist())]
 
+    @property
+    def needs_equal_steps(self) -> list[str]:
+        """Names of the parts that support only equal communication steps; sampled parts are left out."""
+        return [p.name for p in self.parts if not p.abilities.varies and p.abilities.period is None]
+
     def given(self, part: int, courses: Array) -> Array:
         """Return the polynomials of the inputs of one part over a step, shape (n_u, 4).
 

@@ -94,6 +94,7 @@ class Abilities:
     step : fixed internal step of the part, s; None if the part controls its own integration error
     returns_early : whether the part can end a step early, at an event
     tolerance : relative tolerance of the part's own integration, or None if it is unknown
+    varies : whether communication steps may have different lengths
     wrong : reason for each field with a wrong claim; in messages, the reason follows the name of the part
     """
 
@@ -106,6 +107,7 @@ class Abilities:
     step: float | None = None
     returns_early: bool = True
     tolerance: float | None = None
+    varies: bool = True
     wrong: Mapping[str, str] = field(default_factory=dict)
 
     def corrected(self, claim: str, why: str) -> Abilities:

@@ -90,6 +90,11 @@ class RoundingSizes:
         return found
 
 
+def forget_rounding(network: Network) -> None:
+    """Set the field `least` of each output to zero, because earlier runs must not influence the next ones."""
+    network.signals[:] = [replace(signal, least=0.0) for signal in network.signals]
+
+
 def note_rounding(network: Network, values: Array) -> None:
     """Set the field `least` of each output to the change that rounding errors of inputs can cause.
 

@@ -271,7 +271,8 @@ def _connection_speed(network: Network, group: CoupledGroup, present: Present, h
 
     A change of the spring forces moves the parts during a step, so that the spring forces change again.
     The frequency follows from the ratio of the second change to the first change. Two step lengths are
-    tested, because the ratio is zero if a step is a multiple of a part's vibration period.
+    tested, because the ratio is zero if a step is a multiple of a part's vibration period. If a part
+    supports only equal steps, only the communication step is tested.
 
     The result is None unless the extrapolated signals are outputs of force laws without states. It is
     also None if a part fails, or if the ratio does not decrease with the step. The ratio does not
@@ -280,9 +281,10 @@ def _connection_speed(network: Network, group: CoupledGroup, present: Present, h
     law = {k for k in group.parts if not network.parts[k].abilities.memory}
     if not len(group.feedback) or any(network.owner(int(row)) not in law for row in group.feedback):
         return None
-    lengths = (h, GOLDEN * h)
+    lengths = (h,) if network.needs_equal_steps else (h, GOLDEN * h)
     try:
-        *gains, short = [_response(network, group, present, length) for length in (*lengths, _SHORT * h)]
+        gains = [_response(network, group, present, length) for length in lengths]
+        short = 0.0 if network.needs_equal_steps else _response(network, group, present, _SHORT * h)
     except PartFailed:
         return None
     if short > 0.1 * max(gains) > 0.0:

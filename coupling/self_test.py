@@ -43,7 +43,7 @@ def tested(
         )
         yield CouplingRemark("takes_no_slopes", part.name, text)
     yield from _coarse(part, settings)
-    if able.restores and able.memory:
+    if able.restores and able.memory and able.varies:  # the test makes steps of other lengths
         with suppress(PartFailed):  # a part may fail if the forces of the connections are missing
             yield from _own_equilibrium(network, k, present, h, settings.stop - settings.start)
 
@@ -158,8 +158,10 @@ def _stepped(part: Participant, t: float, h: float, given: Array, *courses: Arra
 def _passed_length(part: Participant, t: float, h: float, given: Array) -> float:
     """Return the longest of the steps h, h/2, h/4, …, s, with which a part completes two steps.
 
-    The result is h if the part fails with all these steps.
+    The result is h if the part fails with all these steps, or if it supports only equal steps.
     """
+    if not part.abilities.varies:
+        return h
     course, length = polynomials.constant(given), h
     for _ in range(_MOST_HALVINGS):
         try:

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..core.errors import DescriptionError, Problem
+from ..core.errors import DescriptionError, Problem, SolveError
 from ..runs.fmpy_runs.opening import read_fmu
 from .fmus import FmuPart
 from .network import Network, Port, Wire
@@ -135,9 +135,10 @@ def _whole(
 
 
 def _parts(structure: SystemStructure, folder: Path, opened: ExitStack) -> Iterator[FmuPart]:
+    fatal: dict[str, SolveError] = {}
     for k, element in enumerate(structure.elements.values()):
         period = {"period": structure.periods[element.name]} if element.name in structure.periods else {}
-        part = FmuPart(element.name, element.source, folder / str(k), element.parameters, **period)
+        part = FmuPart(element.name, element.source, folder / str(k), element.parameters, fatal, **period)
         opened.callback(part.close)
         yield part
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ..core.trajectory import Array
+from .comparison import bounded_ranges
 from .master import Record
 from .network import Network
 from .ports import RoundingSizes
@@ -42,7 +43,7 @@ def unreported_events(
     values = np.array(fine.values)[:, : network.n_y]
     magnitudes = np.max(np.abs(values), axis=0)
     rounding = 10.0 * RoundingSizes(network.signals, fine.times[-1] - fine.times[0]).at(magnitudes)
-    large = np.maximum(_LARGE * np.ptp(values, axis=0), np.maximum(_ROUNDING * magnitudes, rounding))
+    large = np.maximum(_LARGE * bounded_ranges(fine, network), np.maximum(_ROUNDING * magnitudes, rounding))
     jumps = (changes > large) & (changes > _STAYS * before)
     for row in sorted({*np.flatnonzero(jumps).tolist()} & {*rows}):
         name = ".".join(network.outputs[row])

@@ -8,7 +8,7 @@ further facts that the user should know.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from typing import Any
@@ -20,14 +20,16 @@ from ..core.progress import Progress, silent
 from ..core.trajectory import Array, output_grid
 from .claims import wrong_claims
 from .compared_run import ComparedRun
-from .comparison import difference, observed_order
+from .comparison import bounded_ranges, difference, observed_order
 from .energy import EnergyResidual, residuals
+from .equal_steps import equal_steps, equal_steps_remark
 from .master import Master, Record, Settings
 from .modes import ResolvedModes
 from .network import Network
 from .participant import ClaimFailed
-from .ports import note_rounding, positions
+from .ports import forget_rounding, note_rounding, positions
 from .rehearsal import MethodChoice, rehearse
+from .run_remarks import end_remarks, energy_remarks, late_event_remarks, noise_remarks, sample_remarks
 from .stepping import GOLDEN, MEAN, METHODS, SEQUENTIAL, Stepper
 from .system import CoupledSystem, CouplingRemark
 from .unreported import unreported_events
@@ -45,7 +47,6 @@ _NOT_COMPARED = (
     "the archive contains the uncut mechanism, but no signal could be compared with it: connections from outside"
     " drive its inputs, or the parts and the uncut mechanism have no outputs in common"
 )
-_SMALL = 1e-3  # smallest range of a signal, relative to its magnitude and to the largest range in the same unit
 
 
 @dataclass(frozen=True)
@@ -238,9 +239,10 @@ def couple(system: CoupledSystem, options: Options, progress: Progress = silent)
 
 
 def _couple(system: CoupledSystem, options: Options, progress: Progress) -> Coupled:
-    settings = settings_of(system, options)
+    forget_rounding(system.network)
+    settings = equal_steps(system.network, settings_of(system, options))
     choices, remarks = rehearse(system.network, settings, options.method, options.order)
-    remarks = [*system.remarks, *remarks, *_off_grid(system.network, settings)]
+    remarks = [*system.remarks, *remarks, *sample_remarks(system.network, settings)]
     settings = _with_mean_force(settings, choices)
     tolerance, stop = settings.tolerance, settings.stop
     rows = compared_rows(system.network, choices)
@@ -253,13 +255,13 @@ def _couple(system: CoupledSystem, options: Options, progress: Progress) -> Coup
         grid = _grid(_shared(asked, run, fine), system.network)
         error, worst = difference(system.network, rows, run, fine, grid)
         trials.append((error, worst, settings, (coarse, run, fine)))
-        if error <= tolerance or settings.step is not None or not left:
+        if error <= tolerance or options.step is not None or not left:
             break
         coarse, run, settings = run, fine, _finer(settings)
     # Errors of an FMU's own integration can be larger in a finer run.
     error, worst, settings, (coarse, run, fine) = min(trials, key=itemgetter(0))
     settings = _shared(settings, run, fine)
-    remarks += _ended(run.ended_by or fine.ended_by, settings.stop, stop)
+    remarks += end_remarks(run.ended_by or fine.ended_by, settings.stop, stop)
     order = None if coarse is None else _order(system.network, rows, (coarse, run, fine), error, asked)
     whole = None
     if system.whole is not None:
@@ -269,6 +271,7 @@ def _couple(system: CoupledSystem, options: Options, progress: Progress) -> Coup
         remarks += wrong_claims(system.whole.part)
         if whole is None:
             remarks.append(CouplingRemark("whole_not_compared", system.whole.part.name, _NOT_COMPARED))
+    remarks += equal_steps_remark(system.network, run, options.step)
     remarks += unreported_events(system.network, rows, run, fine)
     return _judged(system, choices, settings, run, Estimate(tolerance, error, worst, order, whole, fine), remarks)
 
@@ -377,16 +380,8 @@ def _scaled(
 
 
 def _confirmed(scales: Array, run: Record, network: Network) -> bool:
-    """Return whether the assumed range of each signal is at most twice the range in the run.
-
-    Small ranges in the run are replaced by a lower bound. The bound is a thousandth of the signal's
-    largest magnitude, or of the largest range among signals of the same unit.
-    """
-    values = np.array(run.values)[:, : network.n_y]
-    found = np.maximum(np.ptp(values, axis=0), _SMALL * np.max(np.abs(values), axis=0))
-    for rows in network.alike:
-        found[rows] = np.maximum(found[rows], _SMALL * found[rows].max())
-    return bool(np.all(scales <= _CONFIRMED * found))
+    """Return whether the assumed range of each signal is at most twice the bounded range in the run."""
+    return bool(np.all(scales <= _CONFIRMED * bounded_ranges(run, network)))
 
 
 def simulated(network: Network, choices: Sequence[MethodChoice], settings: Settings, progress: Progress) -> Record:
@@ -400,6 +395,7 @@ def simulated(network: Network, choices: Sequence[MethodChoice], settings: Setti
     """
     if settings.step is None and _takes_nominal(choices):
         settings = replace(settings, step=settings.nominal)
+    settings = equal_steps(network, settings)
     pairs = positions(network)
     steppers = [
         Stepper(network, group, choice.method, min(choice.order, 2), pairs)
@@ -447,7 +443,12 @@ def _judged(
     values = run.sample(time)
     names = [".".join(port) for port in network.outputs]
     found = residuals(network, run)
-    remarks = [*remarks, *_created(found, estimate.tolerance), *_late(run)]
+    remarks = [
+        *remarks,
+        *energy_remarks(found, estimate.tolerance),
+        *late_event_remarks(run),
+        *noise_remarks(network, run),
+    ]
     return Coupled(
         name=system.name,
         network=network,
@@ -490,49 +491,3 @@ def _gap(network: Network, run: Record) -> float:
     first, second = values[:, network.pairs[:, 0]], values[:, network.pairs[:, 1]]
     spread = float(np.max(np.maximum(np.ptp(first, axis=0), 1e-3 * np.max(np.abs(first), axis=0))))
     return float(np.max(np.abs(first - second)[1:])) / max(spread, _REST)
-
-
-def _created(found: Sequence[EnergyResidual], tolerance: float) -> list[CouplingRemark]:
-    return [
-        CouplingRemark(
-            "creates_energy",
-            r.where,
-            f"the coupling at {r.where} {'creates' if r.created > 0.0 else 'loses'} {abs(r.created):.3g} J,"
-            f" {abs(r.relative):.2g} of the energy transferred there; reduce the tolerance or the step",
-        )
-        for r in found
-        if abs(r.relative) > max(10.0 * tolerance, 1e-9)
-    ]
-
-
-def _ended(name: str, end: float, stop: float) -> Iterator[CouplingRemark]:
-    if name:
-        text = (
-            f"{name} asks to end the simulation at t = {end:.9g} s, before the final time of {stop:g} s; the"
-            " results end there"
-        )
-        yield CouplingRemark("ended_early", name, text)
-
-
-def _late(run: Record) -> Iterator[CouplingRemark]:
-    if run.late:
-        text = (
-            f"{run.late} events lie inside communication steps, and not all FMUs can go back to these times: other"
-            " FMUs see the events at the end of the step; shorten --step, or use FMUs that restore their states"
-        )
-        yield CouplingRemark("event_inside_step", "system", text)
-
-
-def _off_grid(network: Network, settings: Settings) -> list[CouplingRemark]:
-    found = []
-    for part in network.parts:
-        period = part.abilities.period
-        if period is not None and settings.step is not None and settings.step < period:
-            ratio = period / settings.step
-            if abs(ratio - round(ratio)) > 1e-6:
-                text = (
-                    f"the sample period {period:g} s of {part.name} is no multiple of the step of"
-                    f" {settings.step:g} s; communication points are added at the sample times"
-                )
-                found.append(CouplingRemark("sample_off_grid", part.name, text))
-    return found

@@ -7,7 +7,7 @@ Structure and Parameterization).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -23,7 +23,7 @@ from ..fmu.backends import native
 from ..fmu.compilers import binaries
 from ..report.fmu_page.contents import contents
 from .laws import AXES, ForceLaw
-from .parts import MachinePart, Tables
+from .parts import Tables
 
 _NAME = re.compile(r'\bname="([^"]*)"')
 MEMBERS = (*AXES, *(f"v{axis}" for axis in AXES), *(f"f{axis}" for axis in AXES))
@@ -105,11 +105,3 @@ def _terminals(names: Mapping[str, str], members: Mapping[str, tuple[str, str]])
     for variable, (port, member) in members.items():
         found.setdefault(port, {})[member] = names[variable]
     return fill("fmu/archive/terminals.xml.jinja", {"terminals": found})
-
-
-def ports_of(part: MachinePart, ports: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """Yield the ports at which forces act on a part.
-
-    The argument `ports` contains the links on both sides of each port.
-    """
-    return (port for port, links in ports.items() if part.links & {*links})

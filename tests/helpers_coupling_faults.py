@@ -23,7 +23,7 @@ _CODE = r"""
 typedef struct {
     double a[MOST * MOST], b[MOST * MOST], c[MOST * MOST], d[MOST * MOST], bias[MOST], x[MOST], u[MOST];
     double du[3][MOST], t, step, jump, end, forgets, deaf, square, euler, longest;
-    double fails, after, status, stops, lost;
+    double fails, after, status, stops, lost, equal, first;
     int nx, nu, ny, dead, ended;
     char path[4096];
 } Instance;
@@ -62,7 +62,7 @@ fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String guid, f
     row(file, &one->jump, 1), row(file, &one->end, 1), row(file, &one->forgets, 1);
     row(file, &one->deaf, 1), row(file, &one->square, 1), row(file, &one->euler, 1);
     row(file, &one->longest, 1), row(file, &one->fails, 1), row(file, &one->after, 1), row(file, &one->status, 1);
-    row(file, &one->stops, 1), row(file, &one->lost, 1);
+    row(file, &one->stops, 1), row(file, &one->lost, 1), row(file, &one->equal, 1);
     fclose(file);
     return one;
 }
@@ -92,6 +92,8 @@ fmi2Status fmi2DoStep(fmi2Component component, fmi2Real t, fmi2Real h, fmi2Boole
     CHECK(0)
     Instance *one = component;
     if (h > one->longest) return fmi2Discard;
+    if (one->equal != 0 && one->first != 0 && h != one->first) return fmi2Error;
+    one->first = h;
     one->ended = t + h > one->stops + 1e-9;
     if (one->ended) h = one->stops - t;
     int count = (int)ceil(h / one->step - 1e-9);
@@ -211,7 +213,7 @@ fmi2Status fmi2FreeFMUstate(fmi2Component component, fmi2FMUstate *state) {
 """
 _XML = """<?xml version="1.0" encoding="UTF-8"?>
 <fmiModelDescription fmiVersion="2.0" modelName="Linear" guid="linear" numberOfEventIndicators="0">
-<CoSimulation modelIdentifier="Linear" canHandleVariableCommunicationStepSize="true" {abilities}/>
+<CoSimulation modelIdentifier="Linear" {abilities}/>
 <UnitDefinitions>
 <Unit name="N"><BaseUnit kg="1" m="1" s="-2"/></Unit><Unit name="m"><BaseUnit m="1"/></Unit>
 <Unit name="m/s"><BaseUnit m="1" s="-1"/></Unit><Unit name="m/s2"><BaseUnit m="1" s="-2"/></Unit>
@@ -222,7 +224,12 @@ _XML = """<?xml version="1.0" encoding="UTF-8"?>
 </fmiModelDescription>
 """
 _NAMES = re.compile(r"(fmi2\w+)TYPE")
-_ABILITIES = {"canGetAndSetFMUstate": True, "canInterpolateInputs": True, "providesDirectionalDerivative": True}
+_ABILITIES = {
+    "canHandleVariableCommunicationStepSize": True,
+    "canGetAndSetFMUstate": True,
+    "canInterpolateInputs": True,
+    "providesDirectionalDerivative": True,
+}
 Signals = Sequence[tuple[str, str]]  # names with units
 
 
@@ -261,12 +268,13 @@ def linear_fmu(
         `longest`: length of the longest step, s, that is not discarded; `fails`: 1 to 5 for the function that
         returns `status` from the time `after` on, s: get state, set state, set input derivatives, get output
         derivatives, get directional derivative; `stops`: time at which the FMU ends the simulation, s; `lost`:
-        time from which slopes of outputs are no numbers, s
+        time from which slopes of outputs are no numbers, s; `equal`: whether a step of another length than the
+        first one is an error
     """
     n, n_u, n_y = (len(v) for v in (system.get("x", ()), inputs, outputs))
     shapes = {"a": (n, n), "b": (n, n_u), "c": (n_y, n), "d": (n_y, n_u), "bias": (n,), "x": (n,)}
     numbers = {"step": 1e-4, "jump": 1e9, "end": 1e9, "forgets": 0.0, "deaf": 1e9, "square": 0.0, "euler": 0.0}
-    numbers |= {"longest": 1e9, "fails": 0.0, "after": 0.0, "status": 3.0, "stops": 1e9, "lost": 1e9}
+    numbers |= {"longest": 1e9, "fails": 0.0, "after": 0.0, "status": 3.0, "stops": 1e9, "lost": 1e9, "equal": 0.0}
     rows = [np.array(system.get(k, np.zeros(shape)), dtype=float).reshape(shape) for k, shape in shapes.items()]
     rows.append(np.array([float(faults.pop(key, value)) for key, value in numbers.items()]))
     text = f"{n} {n_u} {n_y}\n" + "\n".join(" ".join(map(repr, row.ravel().tolist())) for row in rows)

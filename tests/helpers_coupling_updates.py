@@ -30,7 +30,7 @@ _CODE = """
 
 typedef struct {
     double u, x;
-    fmi3Boolean inside, refuses, silent;
+    fmi3Boolean inside, refuses, silent, fatal, dead;
     fmi3InstanceEnvironment environment;
     fmi3IntermediateUpdateCallback update;
 } Instance;
@@ -44,6 +44,7 @@ fmi3Instance fmi3InstantiateCoSimulation(fmi3String name, fmi3String token, fmi3
     Instance *one = calloc(1, sizeof *one);
     one->environment = environment, one->update = update;
     one->refuses = !strcmp(token, "refuses"), one->silent = !strcmp(token, "silent");
+    one->fatal = !strcmp(token, "fatal");
     return one;
 }
 
@@ -65,6 +66,7 @@ fmi3Status fmi3DoStep(fmi3Instance instance, fmi3Float64 t, fmi3Float64 h, fmi3B
         if (!finished) one->x += h / 10 * one->u;
     }
     one->inside = fmi3False;
+    if (one->dead) return fmi3Fatal;
     *event = *end = *early = fmi3False, *reached = t + h;
     return fmi3OK;
 }
@@ -73,6 +75,11 @@ fmi3Status fmi3SetFloat64(fmi3Instance instance, const fmi3ValueReference refere
     const fmi3Float64 values[], size_t values_count) {
     (void)references, (void)values_count;
     Instance *one = instance;
+    if (one->dead) abort();
+    if (one->inside && one->fatal) {
+        one->dead = fmi3True;
+        return fmi3Fatal;
+    }
     if (one->inside && (one->refuses || one->silent)) return fmi3Error;
     if (count) one->u = values[0];
     return fmi3OK;
@@ -85,13 +92,14 @@ fmi3Status fmi3GetFloat64(fmi3Instance instance, const fmi3ValueReference refere
     return fmi3OK;
 }
 """
-KINDS = ("asking", "refuses", "silent")
+KINDS = ("asking", "refuses", "silent", "fatal")
 
 
 def integrators(folder: Path) -> None:
     """Write FMUs without rollback of ẏ = u into a folder, by the way that they treat intermediate updates.
 
     `asking.fmu` asks for its input, `refuses.fmu` then returns an error for it, and `silent.fmu` does not ask.
+    `fatal.fmu` returns a fatal error for it, and ends the process at another call.
     """
     for kind in KINDS:
         (folder / kind).mkdir()

@@ -150,3 +150,12 @@ def test_rounding_errors_of_a_lone_force() -> None:
     assert [signal.least for signal in signals] == pytest.approx([2e-8, 2e-8])
     assert max(relative_errors(a, b, signals, 1.0)) == 0.0
     assert min(relative_errors(1e8 * a, 1e8 * b, signals, 1.0)) > 0.1
+
+
+def test_rounding_errors_of_an_earlier_run() -> None:
+    """Sizes of rounding errors from an earlier run with large signals do not hide errors of the next."""
+    fresh, used = two_masses(gives_gains=False), two_masses(gives_gains=False)
+    used.signals[:] = [replace(signal, least=1e9) for signal in used.signals]
+    first, second = (couple(CoupledSystem("test", n, stop=0.1), Options(step=0.01)) for n in (fresh, used))
+    assert first.error > 0.0
+    assert second.error == first.error

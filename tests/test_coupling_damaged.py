@@ -12,13 +12,15 @@ import numpy as np
 import pytest
 from helpers_backends import Once
 from helpers_coupling import couple as held_run
-from helpers_coupling import rope_bounce
+from helpers_coupling import rope_bounce, sampled_control
 from helpers_coupling_faults import Signals, library, linear_fmu
 from helpers_coupling_fmus import DESCRIPTION, fmu_of_types
 from test_coupling_systems import archive, component, connector, structure
 
-from gpmelica.core.errors import GpmelicaError
+from gpmelica.core.errors import DescriptionError, GpmelicaError
+from gpmelica.coupling.equal_steps import equal_steps
 from gpmelica.coupling.fmus import FmuPart
+from gpmelica.coupling.master import Settings
 from gpmelica.coupling.network import Network, Wire
 from gpmelica.coupling.participant import ClaimFailed, PartFailed
 from gpmelica.coupling.report import lines
@@ -561,6 +563,34 @@ def test_euler_steps_in_a_loop(binary: bytes, tmp_path: Path) -> None:
         x, y, slope = new, y + h * (a[1] * y + b[1] * mean), final
         found.append((x, y))
     assert pytest.approx(np.array(found), rel=1e-12, abs=1e-14) == np.array([run["A.y"], run["B.y"]]).T
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("options", "restores"), [({}, True), ({"step": 0.0077}, True), ({}, False)])
+def test_fmu_that_refuses_steps_of_other_lengths(judge: Judge, options: dict[str, float], restores: bool) -> None:
+    """All steps of a run are equal and divide the duration, also if an event lies inside a step."""
+    equal = mass(equal=1, canHandleVariableCommunicationStepSize=False, canGetAndSetFMUstate=restores)
+    run = judge(pair(equal, options={"stop": 0.5} | options))
+    steps = np.diff(run.record.times)
+    assert steps == pytest.approx(steps[0], rel=1e-9)
+    assert run.time[-1] == 0.5
+    assert run.ok is (restores or not options)
+    text = next(remark.text for remark in run.remarks if remark.id == "equal_steps")
+    assert text.startswith(
+        "A cannot handle communication steps of different lengths, so all steps have the length"
+    )
+    assert f"{steps[0]:.6g} s" in text
+    assert steps[0] <= options.get("step", 0.5)
+
+
+def test_equal_steps_divide_sample_periods() -> None:
+    """The step divides the duration and the sample period, or the error asks for another duration."""
+    network = sampled_control()
+    network.parts[0].abilities = replace(network.parts[0].abilities, varies=False)
+    settings = equal_steps(network, Settings(0.0, 0.3, step=0.013))
+    assert (settings.step, settings.nominal) == (pytest.approx(0.01), pytest.approx(0.01))
+    with pytest.raises(DescriptionError, match="plant supports only communication steps of equal length"):
+        equal_steps(network, Settings(0.0, 0.3 + np.pi * 1e-3, step=0.013))
 
 
 @pytest.mark.slow

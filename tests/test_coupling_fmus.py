@@ -164,6 +164,24 @@ def test_intermediate_updates(updated: Path, tmp_path: Path, kind: str, reason: 
     assert run.signals["follower.y"][ends] == pytest.approx(exact[ends], abs=tolerance)
 
 
+def test_fatal_error_in_an_intermediate_update(updated: Path, tmp_path: Path) -> None:
+    """The run ends with the name of the FMU, and no other instance of this FMU is called any more."""
+    rising = OdePart("rising", [], ["u"], lambda t, x, u: [x[0]], lambda t, x, u: [1.0], [1.0])
+    fatal: dict[str, SolveError] = {}
+    parts = [
+        FmuPart(name, updated / "fatal.fmu", tmp_path / name, fatal=fatal) for name in ("follower", "spectator")
+    ]
+    try:
+        network = Network([rising, *parts], [Wire(("rising", "u"), ("follower", "u"))])
+        with pytest.raises(SolveError, match=r"follower at t = 0 s: .*fmi3SetFloat64 failed with status 4"):
+            couple(CoupledSystem("updates", network, stop=1.0), Options(step=0.05))
+        with pytest.raises(SolveError, match="follower at t = 0 s"):
+            parts[1].outputs_now()
+    finally:
+        for part in parts:
+            part.close()
+
+
 def test_discrete_input_of_a_sampled_part(stairs: Path, tmp_path: Path) -> None:
     """A discrete input that a sampled part changes is set in event mode, since step mode does not allow it."""
     control = SampledPart("control", [], ["n"], lambda t, u: [round(t / 0.1)], 0.1)

@@ -34,7 +34,7 @@ from helpers_coupling_parts import LinearPart, OdePart, SampledPart, Switch
 
 from gpmelica.core.errors import DescriptionError, SolveError
 from gpmelica.core.progress import silent
-from gpmelica.coupling import master, verdict
+from gpmelica.coupling import verdict
 from gpmelica.coupling.comparison import difference
 from gpmelica.coupling.energy import EnergyResidual
 from gpmelica.coupling.master import Record, Settings
@@ -42,9 +42,10 @@ from gpmelica.coupling.network import Network, Pin, Wire
 from gpmelica.coupling.participant import PartFailed, PortSignal
 from gpmelica.coupling.rehearsal import MethodChoice, rehearse
 from gpmelica.coupling.report import lines
+from gpmelica.coupling.run_remarks import late_event_remarks
 from gpmelica.coupling.system import CoupledSystem, CouplingRemark
 from gpmelica.coupling.unreported import unreported_events
-from gpmelica.coupling.verdict import Coupled, Options, _grid, _late, _scaled, couple, simulated
+from gpmelica.coupling.verdict import Coupled, Options, _grid, _scaled, couple, simulated
 
 
 def chosen(
@@ -454,29 +455,6 @@ def test_output_between_communication_points() -> None:
         assert (true < 1e-4) is ok
 
 
-class _Noisy(LinearPart):
-    """Has an output with noise, and takes no more steps than a run of bearable length has."""
-
-    steps = 0
-
-    def outputs_now(self) -> Any:
-        return super().outputs_now() + 0.01 * np.sin(1e12 * self._t)
-
-    def advance(self, t: float, h: float, courses: Any) -> tuple[float, bool]:
-        self.steps += 1
-        assert self.steps < 1000, f"the run has reached {t} s"
-        return super().advance(t, h, courses)
-
-
-@pytest.mark.parametrize("restores", [True, False])
-def test_noise_does_not_shorten_steps_without_end(monkeypatch: pytest.MonkeyPatch, restores: bool) -> None:
-    """Noise of an output is no interpolation error that shorter steps reduce, so the steps have a limit."""
-    monkeypatch.setattr(master, "_INTERPOLATED", 0.02)
-    part = _Noisy("A", [], ["y"], [[0, 1], [-1, 0]], None, [[1, 0]], x=[1, 0], restores=restores)
-    run = coupled(Network([part], []), "sequential", 1.0, nominal=0.1)
-    assert 20 < len(run.record.pieces) < 200
-
-
 @pytest.mark.parametrize("product", [2.0, 4.0, 16.0])
 def test_step_that_is_a_multiple_of_a_period(product: float) -> None:
     """At ωh = 2π, 4π and 16π the vibration has one value and slope at all points; the run is red all the same."""
@@ -644,7 +622,7 @@ def test_machine_at_rest(pinned: bool) -> None:
 def test_both_remarks_on_events() -> None:
     """Late events do not hide events that are not reported."""
     network, record = two_masses(), Record([0.0], [np.zeros(1)], late=2, missed=3)
-    found = [*_late(record), *unreported_events(network, [0], record, record)]
+    found = [*late_event_remarks(record), *unreported_events(network, [0], record, record)]
     assert [remark.id for remark in found] == ["event_inside_step", "unreported_event"]
 
 
@@ -661,3 +639,14 @@ def test_event_that_does_not_settle() -> None:
     network = Network([first, lag, third], [*wires, Wire(("A", "y"), ("B", "u"))])
     with pytest.raises(SolveError, match="does not settle in 100 passes; the largest change is that of"):
         judged(network, 0.1, method="hermite")
+
+
+@pytest.mark.parametrize(("size", "count"), [(1e-10, 0), (0.5, 1)])
+def test_jumps_of_noise_are_no_events(size: float, count: int) -> None:
+    """A jump counts relative to the ranges of signals of its unit, so noise of an idle coordinate is no event."""
+    network = two_masses()
+    time, values = np.linspace(0.0, 1.0, 101), np.zeros((101, network.n_y))
+    values[:, network.outputs.index(("A", "x"))] = np.sin(time)
+    values[50:, network.outputs.index(("B", "x2"))] = size
+    record = Record(time.tolist(), [*values])
+    assert len([*unreported_events(network, [*range(network.n_y)], record, record)]) == count

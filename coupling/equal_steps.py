@@ -1,0 +1,68 @@
+"""Equal communication steps for parts that do not support steps of different lengths."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from ..core.errors import DescriptionError
+from .master import Record, Settings
+from .network import Network
+from .system import CouplingRemark
+
+_MOST = 100  # the step is at most this many times shorter than asked for, to divide all sample periods
+
+
+def equal_steps(network: Network, settings: Settings) -> Settings:
+    """Return settings with a fixed step that divides the duration, if a part supports only equal steps.
+
+    The step also divides all sample periods. It is at most as long as the fixed step or the nominal step of the
+    given settings.
+
+    Raises
+    ------
+    DescriptionError : if there is no such step
+    """
+    names = network.needs_equal_steps
+    if not names:
+        return settings
+    span = settings.stop - settings.start
+    periods = [p.abilities.period for p in network.parts if p.abilities.period is not None]
+    times = [*periods, settings.start] if periods else []
+    least = math.ceil(span / (settings.step or settings.nominal) - 1e-9)
+    step = next((span / n for n in range(least, _MOST * least) if _divides(span / n, times)), None)
+    if step is None:
+        text = (
+            f"{', '.join(names)} supports only communication steps of equal length, and no step divides the"
+            f" duration of {span:g} s and the sample periods; expected a duration that is a multiple of each"
+            " period, give --stop"
+        )
+        raise DescriptionError("step", text)
+    return replace(settings, step=step, nominal=step)
+
+
+def _divides(step: float, times: Sequence[float]) -> bool:
+    return all(abs(time / step - round(time / step)) < 1e-9 * max(1.0, time / step) for time in times)
+
+
+def equal_steps_remark(network: Network, run: Record, asked: float | None) -> Iterator[CouplingRemark]:
+    """Yield a remark that names the parts that support only equal steps, and the step of the run.
+
+    Parameters
+    ----------
+    network : parts and their connections
+    run : the run
+    asked : fixed step that the user has asked for, s, or None
+    """
+    names = ", ".join(network.needs_equal_steps)
+    if not names:
+        return
+    step = run.times[1] - run.times[0]
+    why = "chosen by the tolerance" if asked is None else f"for the {asked:g} s asked for"
+    text = (
+        f"{names} cannot handle communication steps of different lengths, so all steps have the length"
+        f" {step:.6g} s, {why}; no step is repeated with a shorter length, and events inside a step take"
+        " effect at its end"
+    )
+    yield CouplingRemark("equal_steps", names, text)
