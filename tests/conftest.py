@@ -38,6 +38,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Let the workers of a parallel run take the files in the order of `pytest_collection_modifyitems`."""
+    config.option.loadscopereorder = False  # by default, pytest-xdist begins with files of many tests
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files whose tests are slow, however few: at the end, no worker waits long for another one."""
+    files: dict[Path, list[bool]] = {}
+    for item in items:
+        files.setdefault(item.path, []).append(item.get_closest_marker("slow") is not None)
+    order = sorted(files, key=lambda path: (-sum(files[path]) / len(files[path]), -len(files[path])))
+    ranks = {path: rank for rank, path in enumerate(order)}
+    items.sort(key=lambda item: ranks[item.path])
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """Fail a test that takes too long for the fast loop, by processor time: other processes do not lengthen it."""
