@@ -20,6 +20,7 @@ from helpers_cli import ARM, Answer, Command
 from gpmelica.analysis.system import System, assemble_system
 from gpmelica.cli import app
 from gpmelica.description.load import from_data
+from gpmelica.fmu.backends.native import build_bare
 from gpmelica.fmu.compilers.kept import kept_objects
 from gpmelica.tasks.build import build_native
 
@@ -35,6 +36,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=math.inf,
         help="longest processor time of a test that is not marked as slow, without its fixtures, s (default: any)",
     )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let the workers of a parallel run take the files in the order of `pytest_collection_modifyitems`."""
+    config.option.loadscopereorder = False  # by default, pytest-xdist begins with files of many tests
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files whose tests are slow, however few: at the end, no worker waits long for another one."""
+    files: dict[Path, list[bool]] = {}
+    for item in items:
+        files.setdefault(item.path, []).append(item.get_closest_marker("slow") is not None)
+    order = sorted(files, key=lambda path: (-sum(files[path]) / len(files[path]), -len(files[path])))
+    ranks = {path: rank for rank, path in enumerate(order)}
+    items.sort(key=lambda item: ranks[item.path])
 
 
 @pytest.hookimpl(wrapper=True)
@@ -109,13 +126,14 @@ def compiled_anew(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session")
 def compile_model(once: Once) -> CompileModel:
-    """Model and FMU of a description, by FMI 2.0 or 3.0."""
+    """Model and FMU of a description, by FMI 2.0 or 3.0, without the documents, which take a third of a build."""
 
-    def compiled(model: System, fmi: str = "2.0") -> Compiled:
-        text = f"{fmi} {model.chain.model_dump_json(by_alias=True)}"
+    def compiled(model: System, fmi: str = "2.0", documented: bool = False) -> Compiled:
+        text = f"{fmi} {documented} {model.chain.model_dump_json(by_alias=True)}"
 
         def build(folder: Path) -> None:
-            fmpy.extract(str(build_native(model, folder, fmi=fmi).path), str(folder / "unpacked"))
+            fmu = build_native(model, folder, fmi=fmi).path if documented else build_bare(model, folder, fmi)
+            fmpy.extract(str(fmu), str(folder / "unpacked"))
 
         folder = once(f"fmu_{hashlib.sha256(text.encode()).hexdigest()[:16]}", build)
         return Compiled(model, folder / f"{model.name}.fmu", folder / "unpacked")
@@ -126,15 +144,15 @@ def compile_model(once: Once) -> CompileModel:
 @pytest.fixture(scope="session")
 def compile_example(compile_model: CompileModel) -> Compile:
     """Return a function that compiles one case of an example."""
-    return lambda example, case, fmi="2.0": compile_model(example_model(example, case), fmi)
+    return lambda example, case, *how, **options: compile_model(example_model(example, case), *how, **options)
 
 
 @pytest.fixture(scope="session")
 def compile_data(compile_model: CompileModel) -> CompileData:
     """Return a function that compiles a raw description."""
 
-    def compiled(data: dict[str, Any], fmi: str = "2.0") -> Compiled:
-        return compile_model(assemble_system(from_data(data)), fmi)
+    def compiled(data: dict[str, Any], *how: Any, **options: Any) -> Compiled:
+        return compile_model(assemble_system(from_data(data)), *how, **options)
 
     return compiled
 

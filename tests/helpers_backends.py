@@ -63,9 +63,9 @@ class Compiled:
 
 # The fixtures of conftest.py.
 Once = Callable[[str, Callable[[Path], None]], Path]
-CompileModel = Callable[..., Compiled]  # model, FMI version (2.0)
-Compile = Callable[..., Compiled]  # example, case, FMI version (2.0)
-CompileData = Callable[..., Compiled]  # description, FMI version (2.0)
+CompileModel = Callable[..., Compiled]  # model, FMI version (2.0), whether with documents (False)
+Compile = Callable[..., Compiled]  # example, case, then as above
+CompileData = Callable[..., Compiled]  # description, then as above
 
 
 @cache

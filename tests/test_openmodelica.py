@@ -92,6 +92,15 @@ def test_refused_session(stand_in: StandIn, model: System, tmp_path: Path) -> No
     assert "no session: Error: You are trying to run OpenModelica as a server" in outcome.log.read_text("utf-8")
 
 
+@pytest.mark.slow
+def test_a_session_loads_nothing_that_builds() -> None:
+    """The process of a session is there for OMPython alone, and starts faster without the package."""
+    loads = "import runpy, sys; runpy.run_path(sys.argv[1]); print({'OMPython', 'gpmelica'} & set(sys.modules))"
+    relay = Path(openmodelica.__file__).with_name("relay.py")
+    done = subprocess.run([sys.executable, "-P", "-c", loads, relay], capture_output=True, text=True, check=True)
+    assert done.stdout == "{'OMPython'}\n"
+
+
 def test_silent_session(stand_in: StandIn, model: System, tmp_path: Path) -> None:
     """An omc that never opens its port is ended at the deadline."""
     stand_in.does("silent")

@@ -20,7 +20,8 @@ from .log import Log
 from .process import POLL, Child
 from .server import Container, LocalServer, Server, SessionRefused
 
-_RELAY = f"{__package__}.relay"
+# As a file, for the module of the package would import all that builds FMUs; -P: its neighbours are no libraries.
+_RELAY = ("-P", str(Path(__file__).with_name("relay.py")))
 
 
 class Session:
@@ -37,7 +38,7 @@ class Session:
     def __init__(self, omc: Omc, folder: Path, deadline: Deadline, log: Log) -> None:
         self._log, self._answers = log, 0
         self._server: Server = (Container if omc.image else LocalServer)(omc, folder, deadline)
-        command = [sys.executable, "-m", _RELAY, json.dumps(self._server.options)]
+        command = [sys.executable, *_RELAY, json.dumps(self._server.options)]
         try:
             self._relay = Child(command, folder, "relay.out", surroundings(folder), stdin=subprocess.PIPE)
         except BaseException:
