@@ -170,6 +170,12 @@ def test_impact_at_an_output_time_raises_only_scales_of_accelerations_and_forces
     assert {name for name in at if at[name] > 2.0 * between[name]} == {"floor_force", "ball_position_ddot"}
 
 
+def test_contact_does_not_pull_at_an_output_time_shortly_before_the_impact() -> None:
+    """An output time that coincides with an event within rounding has the state of the event."""
+    _, run = bounce(0.05, height=1.0 + 1e-10)
+    assert run.signals["floor_force"].min() >= 0.0
+
+
 def scaled(entry: dict[str, Any], factor: float) -> dict[str, Any]:
     """A link with all its lengths times a factor."""
     changes = {"com": [factor * x for x in entry["com"]], "inertia": [factor**2 * x for x in entry["inertia"]]}
