@@ -394,14 +394,17 @@ def test_a_row_of_velocities_that_opens_is_named() -> None:
 
 
 def test_violated_redundant_constraint_is_named_with_its_time() -> None:
-    """A constraint that is redundant at first and violated later is reported by its residual."""
+    """A violation of a redundant constraint is inconsistent at t = 0; a later violation concerns `holds`."""
     model = arm("arm.angle + 0.3")
     _, _, lacking, run = judged(model)
     spare = replace(model, solvability=replace(model.solvability, independent=()))
     assert consistency(spare, lacking).ok
-    late = np.where(run.time > 0.2, 3e-3, 0.0)[:, None]
-    found = consistency(spare, replace(lacking, position=lacking.position + late))
-    assert found == Finding(False, "task, omitted as redundant, is violated from t = 0.22 s on, by up to 0.003")
+    late, early = (np.where(kept, 3e-3, 0.0)[:, None] for kept in (run.time > 0.2, run.time == 0.0))
+    changed = replace(lacking, position=lacking.position + late)
+    text = "task, omitted as redundant, is violated from t = 0.22 s on, by up to 0.003"
+    assert consistency(spare, changed).ok
+    assert holding(spare, changed, (run,)) == Finding(False, text)
+    assert not consistency(spare, replace(lacking, position=lacking.position + early)).ok
 
 
 def test_no_constraints() -> None:

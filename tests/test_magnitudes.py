@@ -142,6 +142,40 @@ def test_scales_follow_size_and_place_of_the_machine() -> None:
         assert found[1][name] == pytest.approx(factor * found[0][name], rel=1e-3), name
 
 
+def bounce(output_step: float, stiffness: float = 1e8, height: float = 1.0) -> tuple[System, Trajectory]:
+    """Ball of 1 kg that falls onto a stiff floor, from 1 m in 0.5 s, and its reference run."""
+    floor = {"name": "floor", "link": "ball", "stiffness": stiffness}
+    ball = link("ball", "prismatic", Z, position=height) | body(1.0)
+    fall = {"gravity": [0.0, 0.0, -8.0], "simulation": {"stop": 0.9, "output_step": output_step}}
+    model = assemble_system(from_data(machine(ball, contacts=[floor], outputs={"energy": True}, **fall)))
+    run = solving.simulate(model.mechanism, start=model.start)
+    return model, replace(run, natural=solving.magnitudes(model.mechanism, run, model.start))
+
+
+def test_impact_at_an_output_time_multiplies_rounding_errors_by_the_stiffness() -> None:
+    """The force of a position error of 1e-13 m agrees; that of 1e-11 m and a stiffness 1 % off do not."""
+    model, found = bounce(0.05)
+    for error, agrees in ((1e-13, True), (1e-11, False)):
+        force = 1e8 * error * (np.abs(found.time - 0.5) < 1e-9)
+        sums = {name: found.signals[name] + force for name in ("floor_force", "ball_position_ddot")}
+        assert compare(found, replace(found, signals=found.signals | sums), model.units, 1e-6).ok is agrees
+    assert not compare(found, bounce(0.05, stiffness=1.01e8)[1], model.units, 1e-6).ok
+
+
+def test_impact_at_an_output_time_raises_only_scales_of_accelerations_and_forces() -> None:
+    """Without an output time at the impact, the scale of the force is a tenth of the weight."""
+    (model, hit), (_, passed) = bounce(0.05), bounce(0.03)
+    at, between = (scales(run.signals, model.units, run.natural) for run in (hit, passed))
+    assert between["floor_force"] == pytest.approx(0.8, rel=1e-9)
+    assert {name for name in at if at[name] > 2.0 * between[name]} == {"floor_force", "ball_position_ddot"}
+
+
+def test_contact_does_not_pull_at_an_output_time_shortly_before_the_impact() -> None:
+    """An output time that coincides with an event within rounding has the state of the event."""
+    _, run = bounce(0.05, height=1.0 + 1e-10)
+    assert run.signals["floor_force"].min() >= 0.0
+
+
 def scaled(entry: dict[str, Any], factor: float) -> dict[str, Any]:
     """A link with all its lengths times a factor."""
     changes = {"com": [factor * x for x in entry["com"]], "inertia": [factor**2 * x for x in entry["inertia"]]}

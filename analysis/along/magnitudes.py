@@ -33,6 +33,7 @@ _CANCELLED = 1e-8  # magnitude of an expression: at least this fraction of the s
 _LEFT = 1e-4  # lower bound of the magnitude of a motion, relative to the motion that forces could cause
 # The magnitude of a signal is at least the change due to displacements by this fraction of the largest ones.
 _SHAKEN = 1e-6
+_LATE = 1e-12  # upper bound of the error of an event time: in s up to t = 1 s, as a fraction of t later
 
 
 def magnitudes(problem: InitialValueProblem, run: Trajectory) -> tuple[Magnitude, ...]:
@@ -55,7 +56,9 @@ def magnitudes(problem: InitialValueProblem, run: Trajectory) -> tuple[Magnitude
     bound is the change of the signal if each coordinate is displaced by 10⁻⁶ of a typical displacement.
     Typical displacements are 1 rad for rotations and the mechanism's extent for translations. Elastic
     coordinates can have smaller typical displacements. The lower bound `least` keeps differences small
-    if they are only rounding errors.
+    if they are only rounding errors. The displacements start from the initial position. For accelerations
+    and forces, they also start from output times near events: a contact that opens or closes at an output
+    time multiplies the rounding errors of positions by its stiffness.
 
     Parameters
     ----------
@@ -117,6 +120,8 @@ class _Shaken:
         Lower bound for accelerations of points, m/s².
     force : float
         Lower bound for forces, N: total mass times `jolt`.
+    energy : float
+        Lower bound for energies, J. Events do not affect this bound, because energies are continuous.
     """
 
     position: Array
@@ -127,6 +132,7 @@ class _Shaken:
     pace: float
     jolt: float
     force: float
+    energy: float
 
 
 class _Samples:
@@ -235,8 +241,7 @@ class _Samples:
             weight = max(self._weights().values(), default=0.0)
             change = float(np.ptp(self._run.signals[names[1]]))
             size = max(weight * self.extent, self._largest(names[0]), change)
-            least = self.least.force * self.extent
-            yield from (Magnitude(name, "J", "energy", size, least) for name in names)
+            yield from (Magnitude(name, "J", "energy", size, self.least.energy) for name in names)
 
     def expressions(self, known: Iterable[Magnitude]) -> Iterator[Magnitude]:
         """Yield reference magnitudes for output expressions and published quantities of force elements.
@@ -336,8 +341,8 @@ class _Samples:
     def _shaken(self, changes: Array, lengths: Array) -> _Shaken:
         """Return lower bounds of the reference magnitudes of the signals.
 
-        Each coordinate is displaced slightly from the initial position. The lower bounds are estimates
-        of the changes that these displacements cause.
+        Each coordinate is displaced slightly from the initial position and from the positions near
+        events. The lower bounds are estimates of the changes that these displacements cause.
 
         Parameters
         ----------
@@ -346,22 +351,52 @@ class _Samples:
         lengths : ndarray, shape (n,)
             Displacement of a point if a coordinate changes by 1 rad or 1 m, m.
         """
-        q, qd, z = self._q[0], self._qd[0], self._z[0]
-
-        def accelerations(at: Array) -> Array:
-            state = self._model.state(float(self._run.time[0]), at, qd, lag=self._lags[0])
-            return self._model.rates(state, self._form, z).qdd
-
-        undisturbed = accelerations(q)
-        acceleration = np.zeros(len(q))
-        for shift in np.diag(changes):
-            with suppress(SolveError):  # the shifted position may be outside the domain of an expression
-                acceleration += np.abs(accelerations(q + shift) - undisturbed)
-        speed = np.sqrt(acceleration * changes)  # velocity amplitude of an oscillation
+        initial = self._differences(0, changes, (0, 1))
+        # The second difference is negligible unless a contact opens or closes within the displacement.
+        rows = self._rows_at_events()
+        switching = [self._differences(row, self._near(row, changes), (-1, 0, 1)) for row in rows]
+        acceleration = np.max([initial, *switching], axis=0)
+        speed = np.sqrt(initial * changes)  # velocity amplitude of an oscillation
         travel, pace, jolt = (float(np.max(x * lengths)) for x in (changes, speed, acceleration))
         mass = sum(float(body.mass) for body in self._mechanism.bodies)
+        energy = mass * float(np.max(initial * lengths)) * self.extent
         effort = acceleration * self.inertia
-        return _Shaken(changes, speed, acceleration, effort, travel, pace, jolt, mass * jolt)
+        return _Shaken(changes, speed, acceleration, effort, travel, pace, jolt, mass * jolt, energy)
+
+    def _near(self, row: int, changes: Array) -> Array:
+        """Return displacements, shape (n,), of at least 10⁶ times the motion within the error of an event time."""
+        error = _LATE * max(1.0, float(self._run.time[row]))
+        return np.asarray(np.maximum(changes, error / _SHAKEN * np.abs(self._qd[row])))
+
+    def _differences(self, row: int, changes: Array, places: tuple[int, ...]) -> Array:
+        """Return the sum of the absolute finite differences of all accelerations, shape (n,).
+
+        Parameters
+        ----------
+        row : int
+            Output time.
+        changes : ndarray, shape (n,)
+            Displacements of the coordinates, rad or m. Each coordinate is displaced separately.
+        places : tuple of int
+            Multiples of a displacement: (0, 1) for the first and (-1, 0, 1) for the second difference.
+        """
+        t, q, qd, z = float(self._run.time[row]), self._q[row], self._qd[row], self._z[row]
+        found = np.zeros(len(q))
+        for shift in np.diag(changes):
+            with suppress(SolveError):  # the shifted position may be outside the domain of an expression
+                states = [self._model.state(t, q + k * shift, qd, lag=self._lags[row]) for k in places]
+                values = [self._model.rates(state, self._form, z).qdd for state in states]
+                found += np.abs(np.diff(values, len(places) - 1, axis=0)[0])
+        return found
+
+    def _rows_at_events(self) -> list[int]:
+        """Return the output time that is nearest to an event, for each element with events."""
+        nearest: dict[str, tuple[float, int]] = {}
+        for event in self._run.events:
+            row = int(np.argmin(np.abs(self._run.time - event.t)))
+            distance = abs(float(self._run.time[row]) - event.t)
+            nearest[event.label] = min(nearest.get(event.label, (distance, row)), (distance, row))
+        return sorted({row for _, row in nearest.values()})
 
     def _weights(self) -> dict[str, float]:
         bodies = self._mechanism.bodies

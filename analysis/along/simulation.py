@@ -192,18 +192,18 @@ class _Run:
             segment, y = self._sampled(t, y, segment)
             while t < end:
                 segment = self.events.segment(t, y, begin, segment)
-                self._enter(segment, t)
+                self._enter(segment, t, y)
                 t, y = self._integrated(integrator, segment, (t, end), y)
         segment, y = self._sampled(t, y, segment)
         self._values[self._done :] = y
-        self._enter(self.events.segment(t, y, self._last_stop, segment), t)
+        self._enter(self.events.segment(t, y, self._last_stop, segment), t, y)
 
     def _sampled(self, t: float, y: Array, segment: Segment | None) -> tuple[Segment | None, Array]:
         """Update the sampled controllers at time t, s, and return the resulting segment and state.
 
         A new output of a controller may change switching conditions on which the sample of another
         controller depends. Samples and switching conditions are therefore computed in turn until no
-        output changes. The recorded values at time t are the values after the samples.
+        output changes.
         """
         if not self._has_samples:
             return segment, y
@@ -213,9 +213,7 @@ class _Run:
             if np.array_equal(y, before):
                 break
             settled = self.events.segment(t, y, t, settled)
-        segment, y = settled, self.motion.advanced(t, y, settled)
-        self._values[self._first_from(t) : self._done] = y
-        return segment, y
+        return settled, self.motion.advanced(t, y, settled)
 
     def _integrated(
         self, integrator: Integrator, segment: Segment, span: tuple[float, float], y: Array
@@ -288,14 +286,16 @@ class _Run:
                 break
         return t, y, length
 
-    def _enter(self, segment: Segment, t: float) -> None:
-        """Assign a time segment to all output times at or after t, s.
+    def _enter(self, segment: Segment, t: float, y: Array) -> None:
+        """Assign a time segment, which begins at t, s, with the state y, to all later output times.
 
         If an output time and an event coincide within rounding, the output time belongs to the segment
-        after the event. The initial time belongs to the first segment.
+        after the event and has the state y. With an earlier state, a contact that closes at the event
+        would pull. The initial time belongs to the first segment.
         """
         first = max(self._first_from(t), t > 0.0)
         self._segments[first:] = [segment] * (len(self.times) - first)
+        self._values[first : self._done] = y
 
     def _first_from(self, t: float) -> int:
         """Return the index of the first output time that is not before time t, s."""
