@@ -2,6 +2,8 @@
 
 from .along import along_of as along_of
 from .along import modes_along as modes_along
+from .initial import InitialModes as InitialModes
+from .initial import initial_modes as initial_modes
 from .linearize import linearize as linearize
 from .linearize import linearized as linearized
 from .modes import Mode as Mode

@@ -27,7 +27,7 @@ from ..language.suggest import unknown
 from ..options.linear import ModesAlongOptions, StateOptions
 from ..runs.fmpy_runs.inputs import inputs_of
 from ..runs.fmpy_runs.states import State
-from .held import motions_held, trim_notes
+from .held import motions_held, notes_on_choice
 from .linearize import chosen_point, linearized
 from .modes import Mode
 from .point import Plant, checked
@@ -87,7 +87,7 @@ def modes_along(model: System, source: str, options: ModesAlongOptions) -> ModeT
             plant = plants.of(motions_held(machine) if options.trim else machine)
             options.progress("linearising", k / len(places))
             space = linearized(plant, chosen_point(plant, at, inputs, trim=options.trim))
-            space = trim_notes(machine, space) if options.trim else space
+            space = notes_on_choice(machine, space, options)
             modes.append(space.modes())
             masses.append(_mass(machine, space))
             said.append(space.notes)

@@ -60,7 +60,7 @@ def noted(
     rows : tuple of Residual
         Constraint residuals at position and velocity level.
     by_time : ndarray, shape (k,)
-        Partial time derivative ∂ẋ/∂t of the states on the constraint manifold, per s.
+        Right-hand partial time derivative ∂ẋ/∂t of the states on the constraint manifold, per s.
     """
     natural = _natural(space, model, point)
     return replace(

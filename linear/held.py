@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from .. import analysis
 from ..analysis.system import System, assemble_system
 from ..description import Description
 from ..description.load import from_data, tables_of
+from ..options.linear import StateOptions
 from .state_space import StateSpace
 
 _SAME = 1e-9  # difference from the initial position that counts as zero, rad or m
@@ -31,7 +33,24 @@ def motions_held(model: System) -> System:
     return assemble_system(from_data(tables | {"motions": given}, source="trim"), "trim")
 
 
-def trim_notes(model: System, space: StateSpace) -> StateSpace:
+def notes_on_choice(model: System, space: StateSpace, options: StateOptions) -> StateSpace:
+    """Return a linear model with notes on the consequences of `equilibrium` or `trim`, if one is chosen.
+
+    Parameters
+    ----------
+    model : System
+        Mechanism with its equations.
+    space : StateSpace
+        Linear model about the operating point.
+    options : StateOptions
+        Choice of the operating point.
+    """
+    if options.equilibrium:
+        return _equilibrium_note(model, space)
+    return _trim_notes(model, space) if options.trim else space
+
+
+def _trim_notes(model: System, space: StateSpace) -> StateSpace:
     """Return a linear model about a steady state with notes on the effects of the trim.
 
     The notes list the motions that are held, and the coordinates that differ from the initial state.
@@ -56,6 +75,31 @@ def trim_notes(model: System, space: StateSpace) -> StateSpace:
         text = f"trim moves {', '.join(moved)}; a run begins at the initial state of the description"
         notes.append(f"{text} and therefore moves with the trim inputs")
     return replace(space, notes=(*space.notes, *notes))
+
+
+def _equilibrium_note(model: System, space: StateSpace) -> StateSpace:
+    """Return a linear model about a static equilibrium with a note on the joints that are not held.
+
+    The search for the equilibrium locks joints. The forces that hold locked joints are not part of the
+    linear model. Joints that constraints hold are not listed.
+
+    Parameters
+    ----------
+    model : System
+        Mechanism with its equations.
+    space : StateSpace
+        Linear model about the equilibrium.
+    """
+    free = analysis.free_coordinates(model.mechanism, space.q)
+    loose = [name for k, name in enumerate(space.coordinates) if k not in free and space.motion[k].any()]
+    if not loose:
+        return space
+    note = (
+        f"the search for the equilibrium locked {', '.join(loose)}; the linear model does not contain the forces"
+        " that would hold these joints, so they move in the modes: hold joints by [[motions]], or by inputs"
+        " with trim"
+    )
+    return replace(space, notes=(*space.notes, note))
 
 
 def moving_tasks(chain: Description) -> Sequence[str]:

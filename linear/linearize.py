@@ -19,7 +19,6 @@ from ..analysis.system import System
 from ..core.errors import DescriptionError, Problem
 from ..core.trajectory import Array
 from ..fmu.backends import native
-from ..fmu.code.residuals import Residual, residual
 from ..generator.program.program import EquationSystem
 from ..language.suggest import several, unknown
 from ..mechanism import signal_names
@@ -28,10 +27,10 @@ from ..runs.fmpy_runs.inputs import InputTable, inputs_of
 from ..runs.fmpy_runs.instance import Instance
 from ..runs.fmpy_runs.states import State
 from . import caveats
-from .held import motions_held, trim_notes
+from .held import motions_held, notes_on_choice
 from .point import OperatingPoint, Plant, checked, operating_point
 from .state_space import StateSpace
-from .tangent import Tangent, tangent
+from .tangent import Tangent, residuals, shortly_after, tangent
 from .trim import trimmed
 
 
@@ -61,7 +60,7 @@ def linearize(model: System, options: LinearizeOptions) -> StateSpace:
         options.progress("linearising", 0.0)
         point = chosen_point(plant, at, inputs, trim=options.trim)
         space = linearized(plant, point, full=options.full).select(outputs=wanted)
-        return trim_notes(model, space) if options.trim else space
+        return notes_on_choice(model, space, options)
 
 
 def chosen_point(plant: Plant, at: State | float, inputs: InputTable | None, *, trim: bool) -> OperatingPoint:
@@ -91,7 +90,7 @@ def linearized(plant: Plant, point: OperatingPoint, *, full: bool = False) -> St
     found = _derivatives(plant, point)
     names = found.names
     whole = OperatingPoint(point.t, dict(zip(names, found.values.tolist(), strict=True)), point.inputs)
-    rows = _residuals(model, whole)
+    rows = residuals(model, point.t, whole.signals)
     base = _all(model.native_program, names) if full else tangent(model, *rows, len(names))
     inner = [names.index(state.name) for state in model.native_program.states]
     along, chosen = base.basis[inner], list(base.independent)
@@ -136,7 +135,7 @@ class _Derivatives:
     by_state, by_input : ndarray, shapes (len(r), n_x) and (len(r), m)
         Partial derivatives of r with respect to states and inputs.
     by_time : ndarray, shape (len(r),)
-        Partial time derivative of r, per s.
+        Right-hand partial time derivative of r, per s.
     """
 
     names: tuple[str, ...]
@@ -153,11 +152,12 @@ def _derivatives(plant: Plant, point: OperatingPoint) -> _Derivatives:
     program, rates, outputs = model.native_program, _rates(model), _outputs(model)
     states, asked = [state.variable for state in program.states], [*rates.values(), *outputs]
     with Instance(plant.fmu, plant.parameters) as instance:
-        instance.move(point.t, np.array([point.signals[state.name] for state in program.states]), point.inputs)
+        x = np.array([point.signals[state.name] for state in program.states])
+        instance.move(point.t, x, point.inputs)
         values, there = instance.read(list(rates)), instance.read(asked)
-        slopes = instance.slopes(asked, [*states, *point.inputs, "time"])
-    ends = (len(states), len(states) + len(point.inputs))
-    by_state, by_input, by_time = np.split(slopes, ends, axis=1)
+        by_state, by_input = np.split(instance.slopes(asked, [*states, *point.inputs]), [len(states)], axis=1)
+        instance.move(shortly_after(point.t), x, point.inputs)
+        by_time = instance.slopes(asked, ["time"])
     return _Derivatives(tuple(rates), outputs, values, there, by_state, by_input, by_time[:, 0])
 
 
@@ -189,14 +189,6 @@ def _rates(model: System) -> dict[str, str]:
     others = [state for state in model.native_program.states if state.signal.quantity not in own]
     known = {state.name: f"der({state.variable})" for state in others}
     return {**dict(zip(q, qd, strict=True)), **dict(zip(qd, qdd, strict=True)), **known}
-
-
-def _residuals(model: System, point: OperatingPoint) -> tuple[Residual, Residual]:
-    program, start = model.native_program, model.start_values()
-    position, velocity = (
-        residual(program, level, start, point.t, point.signals) for level in ("position", "velocity")
-    )
-    return position, velocity
 
 
 def _all(program: EquationSystem, names: tuple[str, ...]) -> Tangent:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eig
+from scipy.linalg import eig, schur
 
 from ..core.trajectory import Array
 
 Complex = NDArray[np.complex128]
-_ROUNDING = 1e-14  # assumed rounding error of the elements of A, relative to max(norm of A, 1 per second)
+ROUNDING = 1e-14  # assumed rounding error of the elements of A, relative to max(norm of A, 1 per second)
 _RIGID = 1e-6  # largest |λ| of a rigid-body mode, relative to the largest |λ| of all modes
 _ON_THE_WAY = 0.618  # fraction of Re λ or Im λ that is subtracted to test whether Re λ or Im λ is a rounding error
 _TINY = 1e-300  # positive lower bound that keeps the condition number of defective eigenvalues finite
@@ -35,6 +35,9 @@ class Mode:
     rigid_body
         Whether the mode is a motion that no force resists. The criterion is |λ| of at most 1e-6 of the
         largest |λ|.
+    state
+        Name of the state that changes most if the mode moves no coordinate, for example a friction state
+        or a state of a controller. Empty if the mode moves coordinates.
 
     Examples
     --------
@@ -47,6 +50,7 @@ class Mode:
     eigenvalue: complex
     shape: dict[str, complex]
     rigid_body: bool = False
+    state: str = ""
 
     @property
     def frequency(self) -> float:
@@ -73,6 +77,11 @@ class Mode:
         return self.eigenvalue.imag / (2 * math.pi)
 
     @property
+    def grows(self) -> bool:
+        """Whether the amplitude grows, so that the operating point is unstable."""
+        return self.eigenvalue.real > 0.0
+
+    @property
     def time_constant(self) -> float:
         """Time in s in which the amplitude changes by the factor e; infinite for a constant amplitude."""
         rate = abs(self.eigenvalue.real)
@@ -92,13 +101,18 @@ class Mode:
             "damping": self.damping,
             "damped_frequency": self.damped_frequency,
             "rigid_body": self.rigid_body,
+            "state": self.state,
             "eigenvalue": [self.eigenvalue.real, self.eigenvalue.imag],
             "shape": {name: [part.real, part.imag] for name, part in self.shape.items()},
         }
 
 
-def modes(A: Array, motion: Array, coordinates: Sequence[str], rates: Sequence[bool]) -> tuple[Mode, ...]:
+def modes(
+    A: Array, motion: Array, coordinates: Sequence[str], states: Mapping[str, bool], error: float = ROUNDING
+) -> tuple[Mode, ...]:
     """Return all modes of a linear model, sorted by increasing |λ|.
+
+    States without an influence on the coordinates have modes of their own, which move no coordinate.
 
     Parameters
     ----------
@@ -108,39 +122,93 @@ def modes(A: Array, motion: Array, coordinates: Sequence[str], rates: Sequence[b
         Derivatives of n coordinates with respect to the states.
     coordinates : sequence of str
         Names of the n coordinates.
-    rates : sequence of bool
-        Whether each of the k states is a rate (unit per s).
+    states : mapping
+        For the name of each of the k states, whether the state is a rate (unit per s).
+    error : float
+        Error of the elements of A, relative to the larger one of the norm of A and 1 per second.
     """
+    moving, rates = _moving(A, motion), np.array([*states.values()], dtype=bool)
+    values, shapes = _eigen(A[np.ix_(moving, moving)], rates[moving], error)
+    free = np.abs(values) <= _RIGID * np.abs(values).max(initial=0.0)
+    moved = motion[:, moving] @ shapes
+    found = [Mode(complex(v), _shape(moved[:, k], coordinates), bool(free[k])) for k, v in enumerate(values)]
+    found += _internal(A[np.ix_(~moving, ~moving)], np.array([*states])[~moving], coordinates, error)
+    return tuple(sorted(found, key=lambda mode: (abs(mode.eigenvalue), -mode.eigenvalue.real)))
+
+
+def _internal(A: Array, states: NDArray[np.str_], coordinates: Sequence[str], error: float) -> list[Mode]:
+    """Return the modes of states that influence no coordinate; A is their state matrix, shape (k, k)."""
+    values, vectors = _eigen(A, np.zeros(len(A), dtype=bool), error)
+    names = states[np.abs(vectors).argmax(axis=0)].tolist() if len(values) else []
+    at_rest = dict.fromkeys(coordinates, 0j)
+    return [Mode(complex(v), at_rest, state=name) for v, name in zip(values, names, strict=True)]
+
+
+def free_coordinates(A: Array, motion: Array, found: Sequence[Mode]) -> Array:
+    """Return the amplitude with which each coordinate takes part in rigid-body modes, shape (n,), from 0 to 1.
+
+    The eigenvectors alone do not suffice, because a double zero eigenvalue may have one eigenvector. The
+    amplitudes are those of the invariant subspace.
+
+    Parameters
+    ----------
+    A, motion : ndarray, shapes (k, k) and (n, k)
+        Arguments of `modes`.
+    found : sequence of Mode
+        Result of `modes`.
+    """
+    count = sum(2 if mode.eigenvalue.imag else 1 for mode in found if mode.rigid_body)
+    if not count:
+        return np.zeros(len(motion))
+    moving = _moving(A, motion)
+    inner = np.asarray(A[np.ix_(moving, moving)], dtype=np.complex128)
+    sizes = np.append(np.sort(np.abs(np.linalg.eigvals(inner))), np.inf)
+    limit = (sizes[count - 1] + sizes[count]) / 2
+    # The type stubs of SciPy expect a criterion of two real numbers, also for a complex matrix.
+    _, basis, _ = schur(inner, output="complex", sort=lambda value: abs(value) <= limit)  # type: ignore[call-overload]
+    return np.asarray(np.linalg.norm(motion[:, moving] @ basis[:, :count], axis=1))
+
+
+def _moving(A: Array, motion: Array) -> NDArray[np.bool_]:
+    """Return a mask of the states that influence a coordinate, directly or by other states, shape (k,)."""
+    coupled = np.abs(A) > (ROUNDING * max(1.0, float(np.linalg.norm(A, 2))) if len(A) else 0.0)
+    moving = motion.any(axis=0)
+    for _ in range(len(A)):
+        moving = moving | coupled[moving].any(axis=0)
+    return np.asarray(moving)
+
+
+def _eigen(A: Array, rates: NDArray[np.bool_], error: float) -> tuple[Complex, Complex]:
+    """Return the eigenvalues with a non-negative imaginary part and their eigenvectors, as columns."""
     if not len(A):
-        return ()
+        return np.zeros(0, dtype=complex), np.zeros((0, 0), dtype=complex)
     fastest = max(1.0, float(np.abs(np.linalg.eigvals(A)).max()))
     scales = np.where(rates, fastest, 1.0)  # velocities in eigenvectors are scaled to the magnitude of positions
     scaled = A * scales / scales[:, None]
     values, left, right = (np.asarray(part, dtype=complex) for part in eig(scaled, left=True, right=True))
-    values = _without_rounding(scaled, values, _uncertainty(scaled, left, right))
-    moved = motion @ (scales[:, None] * right)
-    order = sorted(np.flatnonzero(values.imag >= 0).tolist(), key=lambda k: (abs(values[k]), -values[k].real))
-    free = np.abs(values) <= _RIGID * np.abs(values).max()
-    return tuple(Mode(complex(values[k]), _shape(moved[:, k], coordinates), bool(free[k])) for k in order)
+    limit = _error(scaled, error)
+    values = _without_rounding(scaled, values, _uncertainty(limit, left, right), limit)
+    upper = values.imag >= 0
+    return values[upper], scales[:, None] * right[:, upper]
 
 
-def _error(A: Array) -> float:
-    """Return the norm of the rounding error of the state matrix A, 1/s."""
-    return _ROUNDING * max(1.0, float(np.linalg.norm(A, 2)))
+def _error(A: Array, relative: float) -> float:
+    """Return the norm of the error of the state matrix A, 1/s."""
+    return relative * max(1.0, float(np.linalg.norm(A, 2)))
 
 
-def _uncertainty(A: Array, left: Complex, right: Complex) -> Array:
+def _uncertainty(limit: float, left: Complex, right: Complex) -> Array:
     """Return the uncertainty of each eigenvalue due to rounding, 1/s.
 
-    The uncertainty is the rounding error of the state matrix times a condition number. The condition
+    The uncertainty is the error `limit` of the state matrix, 1/s, times a condition number. The condition
     number is 1/|yᴴx| for unit left and right eigenvectors y and x. It is large for nearly coincident
     eigenvalues, such as the double zero of a free motion.
     """
     alike = np.abs(np.sum(left.conj() * right, axis=0))
-    return np.asarray(_error(A) / np.maximum(alike, _TINY))
+    return np.asarray(limit / np.maximum(alike, _TINY))
 
 
-def _without_rounding(A: Array, values: Complex, uncertainty: Array) -> Complex:
+def _without_rounding(A: Array, values: Complex, uncertainty: Array, limit: float) -> Complex:
     """Return the eigenvalues, with each real or imaginary part that is a rounding error set to zero.
 
     A part is tested if it is smaller than the uncertainty of its eigenvalue. This criterion alone is
@@ -151,15 +219,15 @@ def _without_rounding(A: Array, values: Complex, uncertainty: Array) -> Complex:
     found = values.copy()
     for parts, unit in ((values.real, 1.0), (values.imag, 1j)):
         for k in np.flatnonzero((parts != 0.0) & (np.abs(parts) <= uncertainty)):
-            if _is_eigenvalue(A, values[k] - _ON_THE_WAY * parts[k] * unit):
+            if _is_eigenvalue(A, values[k] - _ON_THE_WAY * parts[k] * unit, limit):
                 found[k] -= parts[k] * unit
     return found
 
 
-def _is_eigenvalue(A: Array, value: complex) -> bool:
-    """Return whether a number is an eigenvalue of the matrix A, up to rounding errors in A."""
+def _is_eigenvalue(A: Array, value: complex, limit: float) -> bool:
+    """Return whether a number is an eigenvalue of the matrix A, up to errors in A of the norm `limit`."""
     smallest = np.linalg.svd(A - value * np.eye(len(A)), compute_uv=False)[-1]
-    return bool(smallest <= _error(A))
+    return bool(smallest <= limit)
 
 
 def _shape(moved: Complex, coordinates: Sequence[str]) -> dict[str, complex]:

@@ -21,7 +21,7 @@ from ..report.plots.number_text import NOTHING, decimal
 from ..report.tables import TextTable
 from .modes import Mode
 from .state_space import StateSpace
-from .tables import shape_text
+from .tables import mode_cells, shape_text
 
 _LARGEST = 1e6  # largest admissible amplitude, rad or m
 
@@ -83,7 +83,7 @@ class Modes(Sequence[Mode]):
                 mode.frequency,
                 mode.damped_frequency,
                 mode.damping,
-                max(mode.shape, key=lambda name: abs(mode.shape[name])),
+                mode.state or max(mode.shape, key=lambda name: abs(mode.shape[name])),
             )
             for number, mode in enumerate(self, 1)
         ]
@@ -155,14 +155,7 @@ class Modes(Sequence[Mode]):
         frequencies = ("undamped frequency in Hz", "damped frequency in Hz")
         headers = ("mode", *frequencies, "damping ratio", "time constant in s", "shape: amplitude and phase")
         rows = [
-            (
-                str(k),
-                "rigid body" if mode.rigid_body else decimal(mode.frequency),
-                NOTHING if mode.rigid_body else decimal(mode.damped_frequency),
-                decimal(mode.damping, 4),
-                decimal(mode.time_constant, 4) if math.isfinite(mode.time_constant) else NOTHING,
-                shape_text(mode),
-            )
+            (str(k), *(cell or NOTHING for cell in mode_cells(mode, _decimal)), shape_text(mode))
             for k, mode in enumerate(self, start=1)
         ]
         return TextTable(headers, ("number", "number", "number", "number", "number", "text"), tuple(rows))
@@ -184,6 +177,10 @@ class Modes(Sequence[Mode]):
         shape = np.array([self[k].shape[name] for name in self.linear.coordinates], dtype=np.complex128)
         factor = amplitude or scene.seen_well(self.model.mechanism, self.linear.q, shape)
         return scene.Swing(f"{k + 1}: {in_words(self[k])}", np.asarray(factor * shape, dtype=np.complex128))
+
+
+def _decimal(value: float, digits: int) -> str:
+    return decimal(value, digits) if math.isfinite(value) else NOTHING
 
 
 def check_swings(ending: str, count: int | None, amplitude: float | None) -> None:
@@ -210,5 +207,7 @@ def in_words(mode: Mode) -> str:
     if mode.damped_frequency:
         damping = f"damping {decimal(mode.damping, 3)}" if mode.damping else "undamped"
         return f"{decimal(mode.frequency, 4)} Hz, {damping}"
-    grows = "grows" if mode.damping < 0 else "decays"
+    if math.isinf(mode.time_constant):
+        return f"no oscillation, {mode.state or 'the amplitude'} stays constant"
+    grows = "grows" if mode.grows else "decays"
     return f"no oscillation, {grows} in {decimal(mode.time_constant, 3)} s"

@@ -107,8 +107,8 @@ class StateSpace:
         tuple of Mode
             One mode per real eigenvalue or pair of complex conjugate eigenvalues.
         """
-        rates = [self.units[state].endswith("/s") for state in self.states]
-        return modes(self.A, self.motion, self.coordinates, rates)
+        states = {state: self.units[state].endswith("/s") for state in self.states}
+        return modes(self.A, self.motion, self.coordinates, states)
 
     def frequency_response(self, frequencies: ArrayLike) -> NDArray[np.complex128]:
         """Return the frequency response C (iω − A)⁻¹ B + D.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import cmath
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from rich.markup import escape
@@ -39,19 +39,28 @@ def of_modes(model: StateSpace, found: Sequence[Mode]) -> list[Table | str]:
         title=f"t = {model.time:g} s",
     )
     for k, mode in enumerate(found, start=1):
-        rest = f"{mode.time_constant:.4g}"
-        table.add_row(str(k), *_frequencies(mode), f"{mode.damping:.4g}", rest, shape_text(mode))
+        table.add_row(str(k), *mode_cells(mode, lambda value, digits: f"{value:.{digits}g}"), shape_text(mode))
     return [table, *_notes(model)]
 
 
-def _frequencies(mode: Mode) -> tuple[str, str]:
-    """Return the undamped and the damped frequency of a mode as texts, Hz.
+def mode_cells(mode: Mode, number: Callable[[float, int], str]) -> tuple[str, str, str, str]:
+    """Return undamped and damped frequency, Hz, damping ratio and time constant, s, of a mode as texts.
 
-    For a rigid-body mode, the texts state that there is no frequency.
+    A rigid-body mode has no frequency. A real pole that grows has neither frequency nor damping ratio.
+
+    Parameters
+    ----------
+    mode : Mode
+        Mode of a linear model.
+    number : callable
+        Function that converts a number to text with a given number of significant digits.
     """
+    constant = number(mode.time_constant, 4) + (", grows" if mode.grows else "")
     if mode.rigid_body:
-        return "rigid body", ""
-    return f"{mode.frequency:.6g}", f"{mode.damped_frequency:.6g}"
+        return "rigid body", "", number(mode.damping, 4), constant
+    if mode.grows and not mode.damped_frequency:
+        return "unstable", "", "", constant
+    return number(mode.frequency, 6), number(mode.damped_frequency, 6), number(mode.damping, 4), constant
 
 
 def of_tracks(found: ModeTracks) -> list[Table | str]:
@@ -81,8 +90,11 @@ def _notes(found: StateSpace) -> list[str]:
 def shape_text(mode: Mode) -> str:
     """Return the largest amplitudes of a mode shape as text.
 
-    The text contains the phase of an amplitude unless the phase is 0° or 180°.
+    The text contains the phase of an amplitude unless the phase is 0° or 180°. If no coordinate moves,
+    the text names the state that changes.
     """
+    if mode.state:
+        return f"no coordinate moves; {mode.state} changes"
     largest = sorted(mode.shape.items(), key=lambda item: -abs(item[1]))[:_MOST]
     return ", ".join(f"{name} {_polar(part)}" for name, part in largest if abs(part) >= _LEAST)
 

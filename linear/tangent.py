@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import qr
@@ -12,8 +12,9 @@ from .. import analysis
 from ..analysis.system import System
 from ..core.errors import SolveError
 from ..core.trajectory import Array
-from ..fmu.code.residuals import Residual
+from ..fmu.code.residuals import Residual, residual
 
+_AHEAD = 1e-9  # distance in time, relative to max(t, 1 s), of the evaluation of right-hand time derivatives
 _SINGULAR = 1e-8  # smallest pivot of a normalised constraint Jacobian that counts as regular
 
 
@@ -34,6 +35,34 @@ class Tangent:
     independent: tuple[int, ...]
     basis: Array
     drift: Array
+
+
+def shortly_after(t: float) -> float:
+    """Return a time shortly after t, s, at which time derivatives are the right-hand derivatives at t."""
+    return t + _AHEAD * max(1.0, abs(t))
+
+
+def residuals(model: System, t: float, at: Mapping[str, float]) -> tuple[Residual, Residual]:
+    """Return the constraint residuals at position and velocity level with their derivatives.
+
+    Derivatives with respect to time are right-hand derivatives.
+
+    Parameters
+    ----------
+    model : System
+        Mechanism with its equations.
+    t : float
+        Time, s.
+    at : mapping
+        Values of the coordinates, their rates and all further states by signal name.
+    """
+    program, start = model.native_program, model.start_values()
+
+    def both(level: str) -> Residual:
+        here, later = (residual(program, level, start, time, at) for time in (t, shortly_after(t)))
+        return replace(here, in_time=later.in_time)
+
+    return both("position"), both("velocity")
 
 
 def tangent(model: System, position: Residual, velocity: Residual, size: int) -> Tangent:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
-from .. import analysis
-from ..analysis import LinearisedMode
 from ..analysis.system import System
 from ..core.errors import SolveError
 from ..plausibility import InitialState, input_starts
+
+if TYPE_CHECKING:
+    from ..linear import InitialModes
 
 _SHOWN = 5  # Number of modes that a terminal shows.
 
@@ -30,11 +31,11 @@ def initial_data(model: System, initial: InitialState) -> dict[str, Any]:
     -------
     dict
         `inputs`, `forces`, `accelerations` and `modes`, each a list of tables. The modes are sorted by
-        frequency in Hz, the lowest first. `rigid_body_modes` contains the coordinates of modes without
-        a frequency.
+        frequency in Hz, the lowest first. `rigid_body_modes` contains the coordinates that move in modes
+        without a frequency.
     """
     starts = input_starts(model)
-    swinging, rigid = _modes(model)
+    found = _modes(model)
     return {
         "inputs": [{"name": i.name, "value": starts[i.name], "unit": i.unit} for i in model.program.inputs],
         "forces": [
@@ -50,29 +51,26 @@ def initial_data(model: System, initial: InitialState) -> dict[str, Any]:
         ],
         "modes": [
             {
-                "coordinate": mode.coordinate,
+                "coordinate": leading,
                 "frequency": mode.frequency,
                 "damped_frequency": mode.damped_frequency,
-                "damping": 0.0 - mode.eigenvalue.real / abs(mode.eigenvalue),
+                "damping": mode.damping,
             }
-            for mode in swinging
+            for mode, leading in zip(found.modes, found.leading, strict=True)
+            if mode.damped_frequency and not mode.rigid_body
         ],
-        "rigid_body_modes": rigid,
+        "rigid_body_modes": list(found.free),
     }
 
 
-def _modes(model: System) -> tuple[list[LinearisedMode], list[str]]:
-    """Return oscillations about the initial state, lowest frequency first, and coordinates of rigid-body modes.
+def _modes(model: System) -> InitialModes:
+    """Return the modes about the initial state, or none if the constraints are singular there."""
+    from ..linear import InitialModes, initial_modes  # noqa: PLC0415 - figures of `linear` take a second to load
 
-    Modes with real eigenvalues and modes that violate constraints are left out.
-    """
     try:
-        found = [m for m in analysis.modes(model.problem) if not m.violating]
+        return initial_modes(model)
     except SolveError:
-        return [], []
-    rigid = dict.fromkeys(mode.coordinate for mode in found if mode.rigid_body)
-    swinging = [mode for mode in found if mode.eigenvalue.imag and not mode.rigid_body]
-    return sorted(swinging, key=lambda mode: mode.frequency), list(rigid)
+        return InitialModes((), (), ())
 
 
 def initial_tables(found: Mapping[str, Any]) -> Iterator[Table | str]:
@@ -104,4 +102,4 @@ def _mode_tables(found: Mapping[str, Any]) -> Iterator[Table | str]:
             modes.add_row(*numbers, mode["coordinate"])
         yield modes
     if found["rigid_body_modes"]:
-        yield f"rigid-body modes, without a frequency: {', '.join(found['rigid_body_modes'])}"
+        yield f"rigid-body modes, without a frequency, move {', '.join(found['rigid_body_modes'])}"

@@ -73,6 +73,46 @@ def test_modes_have_both_frequencies(damping: float) -> None:
     assert found["rigid_body_modes"] == ["free.position"]
 
 
+def test_driven_bristles_are_not_rigid_bodies() -> None:
+    """A motion drives the arm, so the pole of its bristle moves no coordinate; the pendulum swings with √(g/l)."""
+    friction = {"model": "lugre", "sigma0": 200.0, "sigma1": 2.0, "mu_s": 0.15, "mu_k": 0.1, "v_s": 0.02}
+    arm = link("arm", "revolute", Y, friction=friction | {"normal_force": 50.0, "diameter": 0.08}) | body(10.0)
+    pendulum = link("pendulum", "revolute", Y, "arm", xyz=X) | body(5.0, [0.0, 0.0, -1.0], [0.0, 0.0, 0.0])
+    drive = {"name": "drive", "joint": "arm", "position": "0.1*t**3"}
+    found = initial(machine(arm, pendulum, motions=[drive], statics={"locked": ["arm"]}))
+    assert found["rigid_body_modes"] == []
+    assert [mode["coordinate"] for mode in found["modes"]] == ["pendulum.angle"]
+    assert found["modes"][0]["frequency"] == pytest.approx(np.sqrt(9.81) / (2 * np.pi))
+
+
+def test_modes_beside_redundant_constraints() -> None:
+    """Two equations hold one joint; the mode of another joint is listed with its frequency."""
+    held, mass = (
+        link("held", "prismatic", X) | body(1.0),
+        link("mass", "prismatic", Y, stiffness=800.0) | body(2.0),
+    )
+    rows = [{"name": name, "expression": f"{factor}*held.position"} for name, factor in (("one", 1), ("two", 2))]
+    found = initial(machine(held, mass, programmed=rows, gravity=[0.0, 0.0, 0.0]))
+    assert [(mode["coordinate"], mode["frequency"]) for mode in found["modes"]] == [
+        ("mass.position", pytest.approx(20.0 / (2 * np.pi)))
+    ]
+    assert found["rigid_body_modes"] == []
+
+
+def test_all_free_coordinates_are_named() -> None:
+    """A rolling cart is free along its path and in its heading, which moves it sideways; so is its turret."""
+    cart = link("cart", "planar", velocity=[0.8, 0.0, 0.0]) | body(40.0, inertia=[1.0, 2.0, 2.5])
+    turret = link("turret", "revolute", Z, "cart") | body(6.0, inertia=[0.05, 0.05, 0.04])
+    arm = link("arm", "prismatic", Z, "turret", stiffness=800.0) | body(2.0)
+    edge = {"name": "axle", "link": "cart", "normal": Y}
+    settings = {"gravity": [0.0, 0.0, 0.0], "simulation": {"stop": 1.0, "start": "description"}}
+    found = initial(machine(cart, turret, arm, nonholonomic=[edge], **settings))
+    assert found["rigid_body_modes"] == ["cart.x", "cart.y", "cart.angle", "turret.angle"]
+    assert [(mode["coordinate"], mode["frequency"]) for mode in found["modes"]] == [
+        ("arm.position", pytest.approx(20.0 / (2 * np.pi)))
+    ]
+
+
 def test_modes_of_constraints_are_not_shown() -> None:
     """Baumgarte's stabilisation oscillates in no mode of the mechanism."""
     row = {"name": "row", "expression": "rod.angle - start(rod.angle)"}

@@ -19,7 +19,7 @@ from helpers_backends import EXAMPLES, Array, Compile, Compiled, CompileData, Co
 from helpers_cli import Command, fails
 from helpers_examples import changed
 from helpers_linear import CORNER, GRAVITY, INERTIA, LUGRE, MASS, SLIDE, SUPPORT, Nearby, elastic, hanging, point
-from helpers_parts import Y, Z, body, link
+from helpers_parts import X, Y, Z, body, link
 from helpers_parts import machine as described
 from helpers_reference import BEAM
 from PIL import Image
@@ -34,11 +34,14 @@ from gpmelica.core.errors import SolveError
 from gpmelica.description.load import from_data
 from gpmelica.fmu.code.residuals import residual
 from gpmelica.linear import OperatingPoint, StateSpace, linearized, trimmed
-from gpmelica.linear.held import moving_tasks
-from gpmelica.linear.modes import _ON_THE_WAY, modes
+from gpmelica.linear.held import moving_tasks, notes_on_choice
+from gpmelica.linear.modes import _ON_THE_WAY, Mode, modes
+from gpmelica.linear.moving import in_words
 from gpmelica.linear.point import Plant
+from gpmelica.linear.tables import mode_cells
 from gpmelica.linear.tangent import tangent
 from gpmelica.mechanism import signal_names
+from gpmelica.options.linear import LinearizeOptions
 from gpmelica.runs.fmpy_runs.inputs import InputTable
 from gpmelica.runs.fmpy_runs.states import State
 
@@ -256,10 +259,67 @@ def test_damping_ratio_of_an_oscillator(ratio: float) -> None:
     """The mode of ẍ + 2ζω₀ẋ + ω₀²x = 0 has ζ, ω₀/2π and ω₀√(1 − ζ²)/2π; it grows where ζ < 0."""
     w = 3.0
     A = np.array([[0.0, 1.0], [-(w**2), -2.0 * ratio * w]])
-    (mode,) = modes(A, np.array([[1.0, 0.0]]), ["x"], [False, True])
+    (mode,) = modes(A, np.array([[1.0, 0.0]]), ["x"], {"x": False, "v": True})
     assert mode.damping == pytest.approx(ratio, abs=1e-12)
     assert mode.frequency == pytest.approx(w / (2.0 * np.pi))
     assert mode.damped_frequency == pytest.approx(w * np.sqrt(1.0 - ratio**2) / (2.0 * np.pi))
+
+
+def test_states_without_influence_have_no_shape() -> None:
+    """A bristle and a filter that only follow a mass on a spring move no coordinate: neither is a rigid body."""
+    A = np.array([[0.0, 1.0, 0, 0], [-9.0, 0.0, 0, 0], [0.0, 2.0, 0, 0], [5.0, 0.0, 0, -4.0]])
+    states = {"x": False, "x_dot": True, "bristle": False, "filter": False}
+    bristle, swing, lag = modes(A, np.eye(1, 4), ["x"], states)
+    assert (bristle.eigenvalue, bristle.state, bristle.shape, bristle.rigid_body) == (
+        0,
+        "bristle",
+        {"x": 0},
+        False,
+    )
+    assert (swing.eigenvalue, swing.state, swing.shape) == (pytest.approx(3j), "", {"x": 1.0})
+    assert (lag.eigenvalue, lag.state) == (pytest.approx(-4.0), "filter")
+
+
+def test_filters_in_series_move_a_mass() -> None:
+    """The first filter moves the mass through the second one, ẍ + 9x = z₂, so every mode has a shape."""
+    A = np.array([[0.0, 1.0, 0, 0], [-9.0, 0.0, 0, 1.0], [0, 0, -2.0, 0], [0, 0, 1.0, -1.0]])
+    states = {"x": False, "x_dot": True, "first": False, "second": False}
+    found = modes(A, np.eye(1, 4), ["x"], states)
+    assert [(mode.state, abs(mode.shape["x"])) for mode in found] == [("", pytest.approx(1.0))] * 3
+
+
+@pytest.mark.parametrize(
+    ("eigenvalue", "cells", "words"),
+    [
+        (5.0 + 0j, ("unstable", "", "", "0.2, grows"), "no oscillation, grows in 0.2 s"),
+        (-5.0 + 0j, ("0.796", "0", "1", "0.2"), "no oscillation, decays in 0.2 s"),
+        (0.5 + 5j, ("0.8", "0.796", "-0.0995", "2, grows"), "0.7997 Hz, damping −0.0995"),
+    ],
+)
+def test_growth_is_not_shown_as_damping(eigenvalue: complex, cells: tuple[str, ...], words: str) -> None:
+    mode = Mode(eigenvalue, {"x": 1.0})
+    assert mode_cells(mode, lambda value, _: f"{value:.3g}") == cells
+    assert in_words(mode) == words
+
+
+def test_time_derivative_at_the_beginning_of_a_motion(compile_data: CompileData) -> None:
+    """A quintic motion by 0.3 m begins at t = 0: its third derivative is 60·0.3 m/s³ after t = 0, and 0 before."""
+    cart, mass = link("cart", "prismatic", X), link("mass", "prismatic", X, "cart", stiffness=8.0)
+    motion = {"name": "drive", "joint": "cart", "position": "0.3*quintic(t, 0, 1, 0, 1)"}
+    table = described(cart | body(1.0), mass | body(2.0), motions=[motion], gravity=[0.0, 0.0, 0.0])
+    compiled = compile_data(table)
+    space = linearized(Plant(compiled.model, compiled.fmu), point(compiled.model))
+    assert any("∂ẋ/∂t is -18 m/s3 (mass_position_dot)" in note for note in space.notes), space.notes
+
+
+def test_equilibrium_names_joints_that_nothing_holds(compile_data: CompileData) -> None:
+    """A motion holds the column, and no force holds the arm; the search for the equilibrium locks both."""
+    column, arm = link("column", "revolute", Z) | body(1.0), link("arm", "revolute", Y) | body(2.0, X)
+    drive = {"name": "drive", "joint": "column", "position": "0.1"}
+    model = compile_data(described(column, arm, motions=[drive], statics={"locked": ["column", "arm"]}))
+    space = linearized(Plant(model.model, model.fmu), point(model.model))
+    found = notes_on_choice(model.model, space, LinearizeOptions(equilibrium=True)).notes
+    assert any("locked arm.angle; the linear model does not contain the forces" in note for note in found), found
 
 
 @pytest.mark.parametrize("cutoff", [0.25, 1.5, 3.0])
@@ -267,7 +327,10 @@ def test_double_poles_are_not_zero(cutoff: float) -> None:
     """A filter is critically damped: both its poles are −2π·cutoff, beside a free motion whose poles are zero."""
     w, fast, free = 2 * np.pi * cutoff, 100.0, [[0.0, 1.0], [0.0, 0.0]]
     A = block_diag([[0.0, 1.0], [-(w**2), -2 * w]], free, [[0.0, 1.0], [-(fast**2), 0.0]])
-    found = [mode.eigenvalue for mode in modes(A, np.eye(6), [*"abcdef"], [False, True] * 3)]
+    found = [
+        mode.eigenvalue
+        for mode in modes(A, np.eye(6), [*"abcdef"], dict(zip("abcdef", [False, True] * 3, strict=True)))
+    ]
     assert found == pytest.approx([0.0, 0.0, -w, -w, 1j * fast], rel=1e-6)
 
 
@@ -276,7 +339,7 @@ def test_double_poles_beside_a_commensurable_one(share: Fraction) -> None:
     """A pole at a simple part of the way from a double pole to zero does not make that pole zero."""
     between = float(share) - 1.0
     A = block_diag([[-1.0, 1.0], [0.0, -1.0]], [[between]])
-    found = [mode.eigenvalue for mode in modes(A, np.eye(3), [*"abc"], [False] * 3)]
+    found = [mode.eigenvalue for mode in modes(A, np.eye(3), [*"abc"], dict.fromkeys("abc", False))]
     assert found == pytest.approx([between, -1.0, -1.0], rel=1e-6)
 
 

@@ -95,6 +95,15 @@ def test_stabilisation_modes_are_identified() -> None:
     assert found[2].coordinate == "slide.position"
 
 
+def test_redundant_constraints_do_not_make_all_modes_violating() -> None:
+    """Two equations hold one joint; the free spring of the other joint violates neither."""
+    held, rows = link("held", "prismatic", [0.0, 1.0, 0.0]) | body(1.0), ("held.position", "2*held.position")
+    tasks = [{"name": name, "expression": row} for name, row in zip("ab", rows, strict=True)]
+    data = _slide(0.0, programmed=tasks)
+    found = modes(mechanism_of(data | {"links": [held, *data["links"]]}))
+    assert [mode.coordinate for mode in found if not mode.violating] == ["slide.position"]
+
+
 @pytest.mark.parametrize("damping", [0.0, 50.0, 200.0, 5000.0])
 def test_longest_step_is_stable(damping: float) -> None:
     """RK4 does not blow up with the step that the stiffest mode allows, and does with 1.3 times as long a one."""

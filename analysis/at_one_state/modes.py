@@ -15,12 +15,11 @@ from numpy.typing import NDArray
 from scipy.linalg import eig
 
 from ...core.trajectory import Array
-from ...reference.integration.events import Events
-from ...reference.integration.motion import FormulatedModel
+from ...mechanism import signal_names
 from ...reference.solve.model import ReferenceModel
 from ...reference.solve.solver import InitialValueProblem
+from .derivatives import rate_derivatives
 
-_DIFFERENCE = 1e-6  # increment of state variables for central differences, SI units
 _ROUNDING = 1e-6  # largest rounding error of the real or imaginary part of λ, relative to |λ|
 _RIGID = 1e-6  # a mode is a rigid-body mode if |λ| is below this fraction of the largest |λ|
 _UNCERTAIN = 1e-9  # assumed error of the finite differences, relative to the largest entry of A
@@ -37,7 +36,8 @@ class LinearisedMode:
     eigenvalue : complex
         Eigenvalue with imaginary part ≥ 0, 1/s.
     coordinate : str
-        Name of the coordinate with the largest share of the mode's kinetic energy.
+        Name of the coordinate with the largest share of the mode's kinetic energy. If the mode moves no
+        coordinate, the name of the friction state or internal state that changes most.
     violating : bool
         Whether the mode violates the constraints. Baumgarte stabilisation adds such modes.
     rigid_body : bool
@@ -92,12 +92,13 @@ def modes(problem: InitialValueProblem) -> tuple[LinearisedMode, ...]:
         If the Jacobian C_d of the dependent coordinates is singular.
     """
     model, state = problem.model, problem.initial_state
-    motion = FormulatedModel(model, problem.form)
-    A = _linearised(motion, motion.states(state.q, state.qd))
+    derivatives = rate_derivatives(problem)
+    A = derivatives.by_state[list(derivatives.states)]
     values, left, vectors = (np.asarray(part, dtype=complex) for part in eig(A, left=True))
     weights = np.sqrt(np.diag(model.mass(state.posture)[0]))
-    # Orthonormal basis of the row space of the scaled constraint Jacobian, shape (m, n).
-    across = np.asarray(np.linalg.qr((model.constraints(state).C / weights).T)[0].T)
+    # Orthonormal basis of the row space of the scaled Jacobian of the independent constraints, shape (rank, n).
+    C = model.constraints(state).C
+    across = np.asarray(np.linalg.qr((problem.rows.basis(C) @ C / weights).T)[0].T)
     order = np.argsort(-np.abs(values), kind="stable")
     rigid = _rigid(A, values, np.abs(np.sum(left.conj() * vectors, axis=0)))
     return tuple(
@@ -127,13 +128,6 @@ def _rigid(A: Array, values: NDArray[np.complex128], alike: Array) -> NDArray[np
     return np.asarray(slow | (sizes * alike <= error))
 
 
-def _linearised(motion: FormulatedModel, x: Array) -> Array:
-    rate = motion.rate(Events(motion).segment(0.0, x, 0.0))
-    shifts = _DIFFERENCE * np.eye(len(x))
-    columns = [(rate(0.0, x + shift) - rate(0.0, x - shift)) / (2 * _DIFFERENCE) for shift in shifts]
-    return np.array(columns).reshape(len(x), len(x)).T
-
-
 def _mode(
     model: ReferenceModel,
     value: complex,
@@ -147,9 +141,17 @@ def _mode(
     motion = weights * max(vector[:n], value * vector[:n], key=np.linalg.norm)
     size = np.linalg.norm(motion)
     parts = [0.0 if abs(part) <= _ROUNDING * abs(value) else part for part in (value.real, value.imag)]
+    moves = bool(size > _UNCERTAIN * np.linalg.norm(vector))
+    names = [c.name for c in model.mechanism.coordinates] if moves else _internal_names(model)
     return LinearisedMode(
         eigenvalue=complex(*parts),
-        coordinate=model.mechanism.coordinates[int(np.argmax(np.abs(motion)))].name,
-        violating=bool(np.linalg.norm(across @ motion) > _VIOLATING * size),
-        rigid_body=rigid_body,
+        coordinate=names[int(np.argmax(np.abs(motion if moves else vector[-len(names) :])))],
+        violating=moves and bool(np.linalg.norm(across @ motion) > _VIOLATING * size),
+        rigid_body=moves and rigid_body,
     )
+
+
+def _internal_names(model: ReferenceModel) -> list[str]:
+    """Return the names of the states that are neither coordinates nor rates, in the order of the equations."""
+    coordinates = [model.mechanism.coordinates[k] for k in model.friction.coordinates]
+    return [*signal_names(coordinates, "bristle"), *model.internal.names]

@@ -1,0 +1,62 @@
+"""Derivatives of the equations of motion with respect to the states, at the initial state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...core.trajectory import Array
+from ...reference.integration.events import Events
+from ...reference.integration.motion import FormulatedModel
+from ...reference.solve.solver import InitialValueProblem
+
+_DIFFERENCE = 1e-6  # increment of state variables for central differences, SI units
+
+
+@dataclass(frozen=True)
+class RateDerivatives:
+    """Derivatives of ẇ with w = (q, q̇, z), the coordinates, their rates and all further states z.
+
+    Parameters
+    ----------
+    by_state : ndarray, shape (len(w), k)
+        Partial derivatives of ẇ with respect to the k states.
+    states : tuple of int
+        Indices in w of the k states. With `gpme_reduced`, dependent rates are not states.
+    """
+
+    by_state: Array
+    states: tuple[int, ...]
+
+
+def rate_derivatives(problem: InitialValueProblem) -> RateDerivatives:
+    """Return the derivatives of the equations of motion at the initial state, by central differences.
+
+    Switching conditions keep their initial values. Friction states are zero.
+
+    Parameters
+    ----------
+    problem : InitialValueProblem
+        Equations of motion with their initial state.
+
+    Raises
+    ------
+    SolveError
+        If the Jacobian C_d of the dependent coordinates is singular.
+    """
+    model, first, n = problem.model, problem.initial_state, problem.mechanism.n
+    motion = FormulatedModel(model, problem.form)
+    x = motion.states(first.q, first.qd)
+    segment = Events(motion).segment(0.0, x, 0.0)
+
+    def rates(x: Array) -> Array:
+        state, z = motion.moment(0.0, x, segment)
+        found = model.rates(state, problem.form, z)
+        return np.concatenate([state.qd, found.qdd, found.z_dot, model.internal_rates(state)])
+
+    shifts = _DIFFERENCE * np.eye(len(x))
+    columns = np.array([(rates(x + shift) - rates(x - shift)) / (2 * _DIFFERENCE) for shift in shifts])
+    others = range(2 * n, 2 * n + len(x) - n - len(motion.rates))
+    by_state = columns.reshape(len(x), 2 * n + len(others)).T
+    return RateDerivatives(by_state, (*range(n), *(n + motion.rates).tolist(), *others))
