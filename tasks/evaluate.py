@@ -35,10 +35,14 @@ def evaluate(model: System, state: State) -> dict[str, Any]:
 
 
 def _native(model: System, state: State) -> Array:
-    with TemporaryDirectory() as folder, Instance(native.build_bare(model, Path(folder))) as instance:
+    with TemporaryDirectory() as folder, Instance(_compiled(model, folder)) as instance:
         coordinates, known = model.mechanism.coordinates, signals(model, state)
         x = np.array([known[entry.name] for entry in model.native_program.states])
         return instance.values(signal_names(coordinates, "acceleration"), state.t, x)
+
+
+def _compiled(model: System, folder: str) -> Path:
+    return native.build_bare(model, Path(folder), optimised=False)  # one evaluation is not worth optimisation
 
 
 class RumocaEvaluator:

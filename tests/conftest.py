@@ -126,13 +126,19 @@ def compiled_anew(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session")
 def compile_model(once: Once) -> CompileModel:
-    """Model and FMU of a description, by FMI 2.0 or 3.0, without the documents, which take a third of a build."""
+    """Model and FMU of a description, by FMI 2.0 or 3.0: as users get it, or without what most tests do not need.
 
-    def compiled(model: System, fmi: str = "2.0", documented: bool = False) -> Compiled:
-        text = f"{fmi} {documented} {model.chain.model_dump_json(by_alias=True)}"
+    The documents and the optimisation of the equations take more than half of the processor time of a build.
+    """
+
+    def compiled(model: System, fmi: str = "2.0", finished: bool = False) -> Compiled:
+        text = f"{fmi} {finished} {model.chain.model_dump_json(by_alias=True)}"
 
         def build(folder: Path) -> None:
-            fmu = build_native(model, folder, fmi=fmi).path if documented else build_bare(model, folder, fmi)
+            if finished:
+                fmu = build_native(model, folder, fmi=fmi).path
+            else:
+                fmu = build_bare(model, folder, fmi, optimised=False)
             fmpy.extract(str(fmu), str(folder / "unpacked"))
 
         folder = once(f"fmu_{hashlib.sha256(text.encode()).hexdigest()[:16]}", build)

@@ -63,7 +63,7 @@ class Compiled:
 
 # The fixtures of conftest.py.
 Once = Callable[[str, Callable[[Path], None]], Path]
-CompileModel = Callable[..., Compiled]  # model, FMI version (2.0), whether with documents (False)
+CompileModel = Callable[..., Compiled]  # model, FMI version (2.0), whether as users get it (False)
 Compile = Callable[..., Compiled]  # example, case, then as above
 CompileData = Callable[..., Compiled]  # description, then as above
 

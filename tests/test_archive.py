@@ -36,7 +36,7 @@ LONG = "Kräne und Ärger mit Leerzeichen 起重机 " + "lang " * 30
 @pytest.fixture(scope="module")
 def both(compile_data: CompileData) -> dict[str, Compiled]:
     """The pendulum's FMU in both versions of the standard."""
-    return {fmi: compile_data(pendulum(), fmi, documented=True) for fmi in ("2.0", "3.0")}
+    return {fmi: compile_data(pendulum(), fmi, finished=True) for fmi in ("2.0", "3.0")}
 
 
 # ---- Documentation ----------------------------------------------------------------------------------------------
@@ -55,7 +55,7 @@ def _variables(text: str) -> list[list[str]]:
 @pytest.mark.slow
 def test_page_has_every_variable(compile_example: Compile) -> None:
     """Each variable of the FMU is in the tables once, and every element of the page is closed."""
-    compiled = compile_example("crane", "rigid_boom", documented=True)
+    compiled = compile_example("crane", "rigid_boom", finished=True)
     text = _page(compiled)
     names = [row[0] for row in _variables(text)]
     assert sorted(names) == sorted(v.name for v in compiled.description.modelVariables)
@@ -84,8 +84,8 @@ def test_page_needs_nothing_else(both: dict[str, Compiled], fmi: str) -> None:
 @pytest.mark.slow
 def test_page_explains_the_equations_that_are_there(compile_example: Compile, compile_data: CompileData) -> None:
     """Constraints, their rows and the partition are explained where there are any, and only there."""
-    crane = compile_example("crane", "rigid_boom", documented=True)
-    cart = compile_data(driven(), documented=True)
+    crane = compile_example("crane", "rigid_boom", finished=True)
+    cart = compile_data(driven(), finished=True)
     constrained, free = _page(crane), _page(cart)
     assert "GPME" in constrained and "Vᵀ (M(q)" in constrained
     for name in (*crane.model.rows, *crane.model.dependent):

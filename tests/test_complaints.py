@@ -30,7 +30,7 @@ def test_ten_complaints_with_source_and_test() -> None:
 
 def test_paths_inside_are_short(compile_data: CompileData) -> None:
     """No path in the archive has more than 80 characters beside the model's name."""
-    compiled = compile_data(pendulum(), documented=True)
+    compiled = compile_data(pendulum(), finished=True)
     with zipfile.ZipFile(compiled.fmu) as archive:
         names = archive.namelist()
     assert max(len(name.replace(compiled.model.name, "")) for name in names) < 80

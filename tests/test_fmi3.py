@@ -56,7 +56,7 @@ def test_fmpy_finds_nothing_wrong(tmp_path: Path, example: str, case: str) -> No
 @pytest.mark.parametrize("fmi", ["2.0", "3.0"])
 def test_archive_is_valid(compile_data: CompileData, fmi: str) -> None:
     """FMPy finds nothing wrong with a whole archive; by FMI 3.0 its build description names its C files."""
-    compiled = compile_data(driven(), fmi, documented=True)
+    compiled = compile_data(driven(), fmi, finished=True)
     assert validate(compiled.fmu) == []
     if fmi == "2.0":
         return
@@ -86,7 +86,7 @@ def test_terminals_group_related_variables(compile_data: CompileData) -> None:
     """A joint input is grouped with position and velocity, a force with its components; the file
     matches the schema.
     """
-    compiled = compile_data(driven(), "3.0", documented=True)
+    compiled = compile_data(driven(), "3.0", finished=True)
     root = etree.parse(compiled.folder / "terminalsAndIcons" / "terminalsAndIcons.xml").getroot()
     schema = Path(fmpy.__file__).parent / "schema" / "fmi3" / "fmi3TerminalsAndIcons.xsd"
     etree.XMLSchema(file=str(schema)).assertValid(root)

@@ -167,14 +167,14 @@ def test_stick_slip(compile_data: CompileData, by: runs.Mode, errors: tuple[floa
     forces = [{"name": "pull", "joint": "mass", "effort": "2*(0.1*t - mass.position)"}]
     data = _slider(STICK_SLIP, forces=forces, simulation={"start": "description"})
     if by == "reference":
-        run = simulate(mechanism_of(data), method="Radau", tolerance=1e-7, stop=25.0, output_step=0.05)
+        run = simulate(mechanism_of(data), method="Radau", tolerance=1e-7, stop=18.0, output_step=0.05)
     else:
-        run = run_of(compile_data(data), by, stop=25.0, tolerance=1e-9)
-    exact = solve_ivp(stick_slip, (0.0, 25.0), [0.0, 0.0, 0.0], "Radau", run.time, rtol=1e-11, atol=1e-14).y
+        run = run_of(compile_data(data), by, stop=18.0, tolerance=1e-9)
+    exact = solve_ivp(stick_slip, (0.0, 18.0), [0.0, 0.0, 0.0], "Radau", run.time, rtol=1e-11, atol=1e-14).y
     x, v, z = (run.signals[f"mass_position{part}"] for part in ("", "_dot", "_z"))
     for found, expected, error in zip((x, v, z), exact, errors, strict=True):
         assert found == pytest.approx(expected, abs=error * np.ptp(expected))
-    assert np.count_nonzero((v[1:] > 0.05) & (v[:-1] <= 0.05)) >= 3
+    assert np.count_nonzero((v[1:] > 0.05) & (v[:-1] <= 0.05)) == 2
     friction = 2.0 * (0.1 * run.time - x) - run.signals["mass_position_ddot"]
     assert 1.45 < friction.max() < 1.505
 

@@ -26,7 +26,8 @@ from gpmelica.fmu.compilers.binaries import FLAGS, toolchains
 from gpmelica.fmu.compilers.platforms import TARGETS, Platform, here, named
 from gpmelica.tasks.build import build_native
 
-NAMES = {"2.0": ["linux64", "win64", "darwin64"], "3.0": ["aarch64-linux", "x86_64-windows"]}
+# FMI 3.0 for two of the same systems: most of their objects are those of FMI 2.0; a campaign has Linux on ARM
+NAMES = {"2.0": ["linux64", "win64", "darwin64"], "3.0": ["aarch64-darwin", "x86_64-windows"]}
 FOLDERS = [(fmi, name) for fmi, names in NAMES.items() for name in names]
 SYSTEM = {"kernel32.dll", "/usr/lib/libSystem.B.dylib", "libc.so.6", "libm.so.6"}
 
@@ -55,21 +56,40 @@ def portable(once: Once) -> dict[str, Compiled]:
 def test_exports_are_the_standard(portable: dict[str, Compiled], fmi: str, folder: str) -> None:
     """A library exports every function of its FMI version, and nothing else."""
     fmu = portable[fmi].fmu
-    expected = standard_functions(fmu)
-    assert len(expected) == {"2.0": 44, "3.0": 75}[fmi]
+    assert len(standard_functions(fmu)) == {"2.0": 44, "3.0": 75}[fmi]
+    _exports_the_standard(fmu, folder)
+
+
+def _exports_the_standard(fmu: Path, folder: str) -> None:
     for library in libraries(fmu, folder):
-        assert library.exports == expected
+        assert library.exports == standard_functions(fmu)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("fmi", "folder"), FOLDERS)
 def test_only_the_c_runtime_is_needed(portable: dict[str, Compiled], fmi: str, folder: str) -> None:
     """A library loads the system's C runtime and no other library; on Linux glibc 2.17 is new enough."""
-    for library in libraries(portable[fmi].fmu, folder):
+    _needs_the_c_runtime(portable[fmi].fmu, folder)
+
+
+def _needs_the_c_runtime(fmu: Path, folder: str) -> None:
+    for library in libraries(fmu, folder):
         others = library.needs - SYSTEM
         assert all(name.startswith("api-ms-win-crt-") for name in others), others
         assert max(library.glibc, default=(2, 17)) <= (2, 17)
         assert bool(library.glibc) == ("linux" in folder)
+
+
+@pytest.mark.campaign
+def test_linux_on_arm(tmp_path: Path) -> None:
+    """A library for Linux on ARM exports the standard's functions and needs the C runtime alone."""
+    if zig() is None:
+        pytest.skip("ziglang is not installed")
+    model, arm = assemble_system(from_data(pendulum())), "aarch64-linux"
+    fmu = build_native(model, tmp_path, fmi="3.0", platforms=named([arm], "3.0")).path
+    assert [library.processor for library in libraries(fmu, arm)] == ["AARCH64"]
+    _exports_the_standard(fmu, arm)
+    _needs_the_c_runtime(fmu, arm)
 
 
 @pytest.mark.slow
