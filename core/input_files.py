@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,6 +15,10 @@ from .file_kinds import binary_kind
 
 Masked = np.ma.MaskedArray[tuple[int, ...], np.dtype[np.float64]]
 Row = tuple[int, list[str]]
+
+_DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*")
+_DECIMAL_POINTS = "; write decimal points instead of decimal commas"
+_SEPARATORS = "; each separator begins a new value, so write decimal points instead of decimal commas"
 
 
 def read_text(path: Path, largest: int) -> str:
@@ -87,12 +92,14 @@ def numbers(header: Sequence[str], lines: Sequence[Row]) -> tuple[Masked, list[P
 def _fill(table: Masked, row: int, header: Sequence[str], cells: Sequence[str], where: str) -> list[Problem]:
     if len(cells) != len(header):
         table[row] = np.ma.masked
-        return [Problem(where, f"expected {len(header)} values, one per header, got {len(cells)}")]
+        text = f"expected {len(header)} values, one per header, got {len(cells)}"
+        return [Problem(where, text + (_SEPARATORS if len(cells) > len(header) else ""))]
     problems = []
     for k, cell in enumerate(cells):
         try:
             table[row, k] = float(cell)
         except ValueError:
             table[row, k] = np.ma.masked
-            problems.append(Problem(where, f"{header[k]}: expected a number, got {cell[:40]!r}"))
+            text = f"{header[k]}: expected a number, got {cell[:40]!r}"
+            problems.append(Problem(where, text + (_DECIMAL_POINTS if _DECIMAL_COMMA.fullmatch(cell) else "")))
     return problems

@@ -13,17 +13,19 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 # File with the CPU quota of a container: two numbers, CPU time per period and period, both in µs.
 _QUOTA = Path("/sys/fs/cgroup/cpu.max")
 _CAN_FORK = sys.platform == "linux"  # whether worker processes are forked from a fork server
 _SHARE = "GPMELICA_CORES"  # environment variable: number of cores that a worker may use
+_PERIOD = 0.1  # time between two calls of a function that is called while a process or job runs, s
 _Result = TypeVar("_Result")
+_Answer_co = TypeVar("_Answer_co", covariant=True)
 
 
 def cores() -> int:
@@ -149,7 +151,7 @@ def alone(
     try:
         while time.monotonic() < over:
             with suppress(subprocess.TimeoutExpired):
-                return process.wait(min(0.1, max(over - time.monotonic(), 0.0)))
+                return process.wait(min(_PERIOD, max(over - time.monotonic(), 0.0)))
             meanwhile()
         return None
     finally:
@@ -161,8 +163,15 @@ class _Over(Exception):
     """Exception that ends a job whose result is no longer needed."""
 
 
+class Awaited(Protocol[_Answer_co]):
+    """Function that waits for the result of a job."""
+
+    def __call__(self, meanwhile: Callable[[], object] = ...) -> _Answer_co:
+        """Return the result, and call `meanwhile` ten times per second until then."""
+
+
 @contextmanager
-def beside(job: Callable[[Callable[[], None]], _Result]) -> Iterator[Callable[[], _Result]]:
+def beside(job: Callable[[Callable[[], None]], _Result]) -> Iterator[Awaited[_Result]]:
     """Run a job in a thread during a `with` block; yield a function that waits for the result.
 
     If the job still runs at the end of the block, it is cancelled.
@@ -176,13 +185,20 @@ def beside(job: Callable[[Callable[[], None]], _Result]) -> Iterator[Callable[[]
     """
     over = threading.Event()
 
-    def meanwhile() -> None:
+    def check() -> None:
         if over.is_set():
             raise _Over
 
     with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(copy_context().run, job, check)
+
+        def result(meanwhile: Callable[[], object] = lambda: None) -> _Result:
+            while not wait([running], _PERIOD).done:
+                meanwhile()
+            return running.result()
+
         try:
-            yield pool.submit(copy_context().run, job, meanwhile).result
+            yield result
         finally:
             over.set()
 

@@ -180,15 +180,19 @@ def _joined(
         first, second = cut.links
         if labels[first] != labels[second]:
             continue
-        around = [use for use in uses if not use.what.startswith("joint ") and len(use.links) > 1]
-        path = _path(bodies, uses, first, second)
-        steps = [*pairwise(path)]
-        names = [use.what for use in around if any({*step} <= use.links for step in steps)]
+        names = _connections(uses, _path(bodies, uses, first, second))
         text = (
-            f"does not separate {first} from {second}, which {', '.join(names) or 'other joints'} also connects;"
-            " cut this connection, too, or remove it"
+            f"does not separate {first} from {second}, which {', '.join(names)} also"
+            f" connect{'s' if len(names) == 1 else ''}; also cut or remove one of these connections"
         )
         yield Problem(f"cut at {cut.name}", text)
+
+
+def _connections(uses: Sequence[_Use], path: Sequence[str]) -> list[str]:
+    """Return the connections along a path of links; joints only if nothing else connects the links."""
+    steps = [{*step} for step in pairwise(path)]
+    along = [use.what for use in uses if any(step <= use.links for step in steps)]
+    return [what for what in along if not what.startswith("joint ")] or along
 
 
 def _path(bodies: Sequence[str], uses: Sequence[_Use], first: str, second: str) -> list[str]:

@@ -15,6 +15,10 @@ from .types.measures import FORCE, spelled
 _POINT_QUANTITIES = ("x", "y", "z", "vx", "vy", "vz")
 _POINT_ACCELERATIONS = ("ax", "ay", "az")
 _COSINES = tuple(f"R{i}{j}" for i in "123" for j in "123")
+_FOLLOWER = (
+    "add a filter F without the key signal to [[controllers]], set its input F_signal, and use its output"
+    " F_output; for the motion of a joint, set input = true in [[motions]]"
+)
 
 
 class References:
@@ -46,6 +50,8 @@ class References:
         self.framed = [name for name in self.points if _has_axes(draft.data["points"][name])]
         self.parameters = [name for _, name in draft.names("parameters")]
         self.has_base = "base" in draft.data
+        self._inputs = draft.chain.inputs
+        self._driven = {name: output.replace(".", "_") for name, output in draft.chain.driven.items()}
         self.bodies = list(dict.fromkeys(["ground", *["base"] * self.has_base, *self.all_links]))
         self.coordinates = list(self._coordinates())
         by_law = dict(_by_law(draft))
@@ -112,9 +118,15 @@ class References:
             )
         if owner in self.points and name.partition(".")[2].split("_")[0] in _COSINES:
             return f"{name!r} refers to axes that point {owner} does not have; {axes_for(owner)}"
+        if name in self._inputs:
+            return f"{name!r} is an input, and expressions cannot contain inputs; {self._instead_of(name)}"
         known = [*self._in_expressions, *(self._accelerations if order == 2 else ())]
         own = [other for other in known if other.startswith(f"{owner}.")]
         return f"unknown name {name!r}; {alternatives(name, own or known)}"
+
+    def _instead_of(self, name: str) -> str:
+        """Return advice for error messages: which quantity an expression can contain instead of an input."""
+        return f"use {self._driven[name]}, which drives this input" if name in self._driven else _FOLLOWER
 
 
 def axes_for(point: str) -> str:

@@ -2,15 +2,20 @@
 
 The folder contains the input file `given.json`. The process first writes messages about the
 initial state to `said.json`. It then writes the trajectory, or the error that ended the
-simulation, to `run.pickle`.
+simulation, to `run.pickle`. During the simulation, the file `part.txt` contains the completed
+fraction, 0 to 1.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import pickle
 import signal
 import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -23,8 +28,9 @@ from .equations.claims import Claims
 from .runs.inputs import Input
 from .runs.simulate import simulate
 
-GIVEN, SAID, RUN = "given.json", "said.json", "run.pickle"
+GIVEN, SAID, PART, RUN = "given.json", "said.json", "part.txt", "run.pickle"
 EFFORT = 120  # limit of processor time on Unix, s
+_PERIOD = 0.5  # time between two updates of the completed fraction, s
 OVER = int(getattr(signal, "SIGXCPU", 0))  # signal that terminates the process at the time limit; 0 on Windows
 
 
@@ -60,13 +66,35 @@ def main(folder: Path) -> None:
         _limit()
     given = json.loads((folder / GIVEN).read_text("utf-8"))
     claims = _claims(given["claims"])
-    inputs = {name: Input(np.array(time), np.array(values)) for name, (time, values) in given["inputs"].items()}
+    inputs = {name: Input(np.array(times), np.array(values)) for name, (times, values) in given["inputs"].items()}
     try:
         _write(folder / SAID, json.dumps(check_start(given["data"], claims)).encode())
-        run = simulate(given["data"], claims, inputs, tolerance=given["tolerance"])
+        progress = _reporter(folder / PART)
+        run = simulate(given["data"], claims, inputs, tolerance=given["tolerance"], progress=progress)
         _write(folder / RUN, pickle.dumps(run))
     except SolveError as error:
         _write(folder / RUN, pickle.dumps(error))
+
+
+def completed(folder: Path) -> float:
+    """Return the completed fraction of the simulation in a working folder, 0 to 1."""
+    try:
+        return float((folder / PART).read_text("ascii"))
+    except OSError:  # the simulation has not begun
+        return 0.0
+
+
+def _reporter(path: Path) -> Callable[[float], None]:
+    latest = -math.inf
+
+    def report(fraction: float) -> None:
+        nonlocal latest
+        if time.monotonic() > latest + _PERIOD:
+            latest = time.monotonic()
+            with suppress(OSError):  # Windows cannot replace a file while another process reads the file
+                _write(path, repr(fraction).encode())
+
+    return report
 
 
 def _limit() -> None:

@@ -140,7 +140,7 @@ def _verified(model: System, options: RunOptions, out: Path, compilers: Compiler
     write_modelica(model, out)
     problem = problem_with(model, plan.inputs)
     with (
-        second_opinion.asked(model, plan.inputs, plan.tolerance) as opinion,
+        second_opinion.asked(model, plan.inputs, plan.tolerance, progress) as opinion,
         beside(partial(_source_attempts, model, plan)) as source,
     ):
         # The reference run comes first: if the reference solver fails, no FMU has to be built.
@@ -151,7 +151,6 @@ def _verified(model: System, options: RunOptions, out: Path, compilers: Compiler
         attempts = [*fmu_attempts(model, fmus, truth, plan.tolerance, plan.inputs, progress)]
         progress("Modelica source in rumoca", 0.0)
         attempts += source()
-        progress("oracle", 0.0)
         said = opinion()
         judged = agreement.judge(model, truth, [*attempts, *said.attempts], problem, progress)
     report = _report(model, problem, plan, (truth, loaded), judged, fmus, said)

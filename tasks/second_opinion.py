@@ -15,6 +15,7 @@ from typing import Any
 from .. import analysis
 from ..analysis.system import System
 from ..core.errors import SolveError
+from ..core.progress import Progress, silent
 from ..core.recalled import Slot
 from ..core.trajectory import Event, Trajectory
 from ..core.workers import alone, beside
@@ -86,8 +87,12 @@ class Opinion:
 
 
 @contextmanager
-def asked(model: System, inputs: InputTable | None, tolerance: float) -> Iterator[Callable[[], Opinion]]:
+def asked(
+    model: System, inputs: InputTable | None, tolerance: float, progress: Progress = silent
+) -> Iterator[Callable[[], Opinion]]:
     """Start the oracle in a separate process, and yield a function that waits for the results.
+
+    While the function waits, it reports the oracle's progress.
 
     Parameters
     ----------
@@ -98,6 +103,8 @@ def asked(model: System, inputs: InputTable | None, tolerance: float) -> Iterato
     tolerance : float
         Admissible error of the runs, relative to each signal's scale. For the oracle's run, it is at
         least `TOLERANCE`.
+    progress : callable
+        Callback with the current activity and the completed fraction.
     """
     admissible, job = max(tolerance, TOLERANCE), (*given(model), _tables(inputs))
     slot = Slot("oracle", lambda: job)
@@ -112,7 +119,8 @@ def asked(model: System, inputs: InputTable | None, tolerance: float) -> Iterato
         with beside(partial(alone, process.__name__, folder, LIMIT)) as status:
 
             def opinion() -> Opinion:
-                found = _opinion(folder, status(), admissible)
+                finished = status(lambda: progress(NAME, process.completed(folder)))
+                found = _opinion(folder, finished, admissible)
                 _keep(slot, found)
                 return replace(found, attempts=tuple(_repeatable(run, model, inputs) for run in found.attempts))
 

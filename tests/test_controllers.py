@@ -25,6 +25,7 @@ from gpmelica.description import Description
 from gpmelica.description.load import from_data
 from gpmelica.description.types import units
 from gpmelica.generator import modelica
+from gpmelica.reference.kinematics.piecewise import PiecewiseLinear
 from gpmelica.runs import rumoca as rumoca_backend
 
 INERTIA = 2.0  # kg m²
@@ -510,6 +511,18 @@ def test_units_of_quotients(unit: str, other: str, quotient: str) -> None:
     assert found == {base: n - units.exponents(other)[base] for base, n in units.exponents(unit).items()}
 
 
+def test_a_filter_and_a_pid_bring_an_input_into_expressions() -> None:
+    """For the input t, a filter gives t − T (1 − exp(−t/T)); gain 1 and no measured quantity give t itself."""
+    lag = {"name": "lag", "type": "filter", "time_constant": 0.3}
+    same = {"name": "same", "type": "pid", "measured": "0", "gain": 1.0, "derivative_time": 1.0}
+    expressions = {"both": {"expression": "2*lag_output - same_output"}}
+    mechanism = mechanism_of(_rotor(lag, same, outputs={"expressions": expressions}))
+    ramp = PiecewiseLinear(np.array([0.0, 2.0]), np.array([0.0, 2.0]))
+    found = simulate(mechanism, inputs={"lag_signal": ramp, "same_setpoint": ramp}, tolerance=1e-12)
+    lagging = found.time - 0.3 * (1 - np.exp(-found.time / 0.3))
+    assert found.signals["both"] == pytest.approx(2 * lagging - found.time, abs=1e-10)
+
+
 # ---- Messages ---------------------------------------------------------------------------------------------------
 
 
@@ -544,6 +557,14 @@ def test_units_of_quotients(unit: str, other: str, quotient: str) -> None:
         (
             {"measured": "pid_output"},
             "controllers[0]: pid_output → pid_output: these outputs form an algebraic loop",
+        ),
+        (
+            {"measured": "torque"},
+            "controllers[0].measured: 'torque' is an input, and expressions cannot contain inputs; use pid_output",
+        ),
+        (
+            {"drives": None, "measured": "torque"},
+            "inputs; add a filter F without the key signal to [[controllers]], set its input F_signal, and",
         ),
         ({"gian": 1.0}, "controllers[0].gian: unknown key; did you mean 'gain'?"),
         ({"setpoint": "table(x, t)"}, "controllers[0].setpoint: there is no table 'x'"),

@@ -113,6 +113,16 @@ _SPRING = {"name": "spring", "a": {"link": "lower"}, "b": {"link": "upper"}, "st
             "does not separate lower from upper, which programmed.hold also connects",
         ),
         (
+            {"lines": [_SPRING]},
+            "spring",
+            "does not separate lower from upper, which joint upper also connects; also cut or remove one",
+        ),
+        (
+            {"lines": [_SPRING, _SPRING | {"name": "damper"}]},
+            "upper",
+            "which lines.spring, lines.damper also connect; also cut",
+        ),
+        (
             {"lines": [{k: v for k, v in _SPRING.items() if k not in ("stiffness", "rest")} | {"input": True}]},
             "upper,spring",
             "cut at spring: its force or length is an input",

@@ -1,48 +1,79 @@
-"""Forces of programmed constraints on coordinates without drives."""
+"""The how-to guides as a reader follows them."""
 
 from __future__ import annotations
 
+import shutil
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import fmpy
+import numpy as np
 import pytest
-from helpers_parts import Table, Z, body, link, machine
-from helpers_problem import simulate
+from helpers_reader import ROOT, Reader, blocks
 
-from gpmelica import analysis
-from gpmelica.analysis.system import assemble_system
-from gpmelica.core.errors import DescriptionError
-from gpmelica.description.load import from_data
+import gpmelica as gp
 
-LIFTED = 50.0  # kg, on a sprung base of 100 kg
-WEIGHT = LIFTED * 9.81  # N
+GUIDES = sorted((ROOT / "docs" / "howto").glob("*.md"))
 
 
-def _lift(**tables: object) -> Table:
-    """A lift on a sprung base that moves along z only."""
-    places = [[x, y, 0.0] for x in (-1.0, 1.0) for y in (-1.0, 1.0)]
-    supports = [{"position": place, "stiffness": [1e4, 1e4, 2500.0]} for place in places]
-    base = {"mass": 100.0, "inertia": [50.0] * 3, "supports": supports}
-    lift = link("lift", "prismatic", Z, position=1.0) | body(LIFTED) | {"parent": "base"}
-    return machine(lift, base=base, points={"tip": {"link": "lift"}}, **tables)
+@pytest.mark.campaign
+@pytest.mark.slow
+@pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.stem)
+def test_the_commands_of_a_guide_run(page: Path, tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    reader = Reader(tmp_path)
+    for block in blocks(page):
+        reader.follow(block)
+        assert [answer.status for answer in reader.answers if answer.status] == [], reader.answers
 
 
-HOLD = {"name": "hold", "expression": "tip.z - start(tip.z)"}
+ROTOR = """schema = 1
+name = "SlewingCrane"
+gravity = [0.0, 0.0, 0.0]
+[[links]]
+name = "column"
+parent = "ground"
+mass = 1.0
+inertia = [2000.0, 2000.0, 2000.0]
+joint = { type = "revolute", axis = [0.0, 0.0, 1.0] }
+[[forces]]
+name = "slewing"
+joint = "column"
+input = true
+"""
 
 
-def _forces(data: Table) -> dict[str, float]:
-    model = assemble_system(from_data(data))
-    return analysis.guide_forces(model.problem, simulate(model.mechanism, stop=0.1, output_step=0.01))
+def _angles(table: Any, t: Any) -> Any:
+    """Angle of the rotor at rest at t = 0: two integrals of the torque over 2,000 kg·m²."""
+    angle, rate = 0.0, 0.0
+    angles = []
+    for begin, end in pairwise(t):
+        a, b = (np.interp(x, table["time"], table["slewing"]) / 2000.0 for x in (begin, end))
+        step = end - begin
+        angle, rate = angle + rate * step + (2 * a + b) * step**2 / 6, rate + (a + b) * step / 2
+        angles.append(angle)
+    return np.array([0.0, *angles])
 
 
-def test_a_guide_carries_the_weight_beside_the_base() -> None:
-    """A tip at rest in the world: the guide carries the lift, so the base rises with its weight missing."""
-    assert _forces(_lift(programmed=[HOLD])) == pytest.approx({"base.z": WEIGHT})
-
-
-def test_a_motion_of_a_joint_is_realised_by_its_drive() -> None:
-    assert _forces(_lift(motions=[{"name": "hold", "joint": "lift", "position": 1.0}])) == {}
-
-
-def test_the_message_about_drives_names_a_remedy() -> None:
-    """A drive of the lift alone cannot keep a tip at rest in the world, because the base moves."""
-    keys = {"constraints": {"actuated": ["lift"]}}
-    with pytest.raises(DescriptionError, match=r"effort on base\.z; no drive can act there"):
-        assemble_system(from_data(_lift(programmed=[HOLD], **keys)))
+@pytest.mark.slow
+def test_inputs_of_the_script_are_exact_and_held_inputs_are_late(tmp_path: Path) -> None:
+    """The error of held inputs is proportional to the step; the script's inputs follow the file in both modes."""
+    (tmp_path / "rotor.toml").write_text(ROTOR, "utf-8")
+    fmu = gp.load(tmp_path / "rotor.toml").build(tmp_path / "plant", compiler="native").path
+    reader, page = Reader(tmp_path), list(blocks(ROOT / "docs" / "howto" / "use_in_fmpy.md"))
+    first = next(k for k, block in enumerate(page) if block.title == "torque.csv")
+    reader.follow(page[first])
+    table = np.genfromtxt(tmp_path / "torque.csv", delimiter=",", names=True)
+    t = np.linspace(0.0, 1.0, 101)
+    known = np.column_stack([t, _angles(table, t)])
+    np.savetxt(fmu.parent / "reference.csv", known, delimiter=",", header="time,column_angle", comments="")
+    for block in page[first + 2 :]:
+        reader.follow(block)
+    errors = []
+    for step in (0.02, 0.01):
+        settings = {"fmi_type": "CoSimulation", "stop_time": 1.0, "output_interval": step}
+        found = fmpy.simulate_fmu(str(fmu), input=table, **settings)
+        errors.append(np.interp(1.0, found["time"], found["column_angle"]) - known[-1, 1])
+    assert abs(errors[1]) > 1e-4
+    assert errors[0] / errors[1] == pytest.approx(2.0, rel=0.05)

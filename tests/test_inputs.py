@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -81,9 +82,24 @@ def test_faults_of_values_and_of_times(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
+        (("time;push", "0;1", "1;0,5"), "line 3: push: expected a number, got '0,5'; write decimal points"),
+        (("time;push", "0;1", "1,5e3;1"), "line 3: time: expected a number, got '1,5e3'; write decimal points"),
+        (("time,push", "0,0,5", "1,0"), "line 2: expected 2 values, one per header, got 3; each separator begins"),
+    ],
+)
+def test_decimal_commas_are_named(tmp_path: Path, rows: tuple[str, ...], message: str) -> None:
+    """Spreadsheets in many languages write `0,5` and separate columns by semicolons."""
+    path = _file(tmp_path, *rows)
+    with pytest.raises(DescriptionError, match=re.escape(message)):
+        read_inputs(path, ["push"], 1.0)
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
         (["0,1", "0.9,1"], r"expected times from 0 to 1 s at least, got 0 to 0\.9 s"),
         (["0.1,1", "1,1"], r"expected times from 0 to 1 s at least, got 0\.1 to 1 s"),
-        (["0,1", "0.5,1", "0.5,2", "0.5,3", "1,0"], r"for a jump, got 0\.5 s three times in row 4"),
+        (["0,1", "0.5,1", "0.5,2", "0.5,3", "1,0"], r"in at most two rows, got 0\.5 s three times in row 4"),
         ([], "at least one line of numbers"),
     ],
 )

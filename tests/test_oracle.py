@@ -17,7 +17,7 @@ from machines.second_opinion import second_opinion
 
 from gpmelica.analysis.start import statics
 from gpmelica.analysis.system import System, assemble_system
-from gpmelica.core.progress import silent
+from gpmelica.core.progress import Progress, silent
 from gpmelica.core.trajectory import Event, Trajectory
 from gpmelica.description.load import from_data, load
 from gpmelica.description.tables.task import Path as DescribedPath
@@ -25,6 +25,8 @@ from gpmelica.description.types.closures import CLOSURE_TYPES, DEFORMATIONS, Con
 from gpmelica.mechanism import builder, rfem
 from gpmelica.oracle.checks.start import check_start
 from gpmelica.oracle.constraints.paths import legs
+from gpmelica.oracle.expressions.sides import Condition as SwitchingCondition
+from gpmelica.oracle.runs.margins import Margins
 from gpmelica.oracle.runs.simulate import simulate
 from gpmelica.runs.compare.compare import compare
 from gpmelica.runs.compare.findings import Finding, agreement, start_consistency
@@ -200,9 +202,9 @@ def test_forces_out_of_balance_are_named() -> None:
 # ---- faults of production ---------------------------------------------------------------------------------------
 
 
-def _verdict(model: System) -> tuple[Finding, bool, float]:
+def _verdict(model: System, progress: Progress = silent) -> tuple[Finding, bool, float]:
     """Return the consistency with the oracle's opinion, whether its run agrees, and its error."""
-    with asked(model, None, 1e-6) as opinion:
+    with asked(model, None, 1e-6, progress) as opinion:
         truth = reference_run(model, None, silent)
         found = opinion()
     (attempt,) = found.attempts
@@ -231,8 +233,13 @@ def _prepared() -> System:
 
 @pytest.mark.slow
 def test_the_machine_of_the_mutants_is_right() -> None:
-    """Without a fault both findings are good."""
-    consistent, agrees, error = _verdict(_prepared())
+    """Without a fault both findings are good; while the run waits for the oracle, its progress is shown."""
+    seen: list[tuple[str, float]] = []
+    consistent, agrees, error = _verdict(_prepared(), lambda *report: seen.append(report))
+    assert {name for name, _ in seen} == {"oracle"}
+    parts = [part for _, part in seen]
+    assert parts == sorted(parts)
+    assert 0.0 < parts[-1] <= 1.0
     assert consistent.ok, consistent.text
     assert agrees, error
 
@@ -319,6 +326,35 @@ def test_legs_of_a_path_overlap_by_their_blend_times() -> None:
     assert [leg.begin for leg in found] == pytest.approx([0.0, 0.8, 2.5])
     assert [leg.duration for leg in found] == [1.0, 2.0, 3.0]
     assert [leg.ramp for leg in found] == [0.25, 0.25, 0.25]
+
+
+@pytest.mark.parametrize("growth", [1.0, 3.0, 10.0])
+@pytest.mark.parametrize("place", [0.1, 0.5, 0.9])
+def test_margins_that_touch_zero_within_a_step_are_not_clear(growth: float, place: float) -> None:
+    """A parabola that is zero within the last step may hide two changes; a parabola far above zero hides none."""
+    times = np.array([-1.0 / growth, 0.0, 1.0])
+
+    def are_clear(least: float) -> bool:
+        margins = Margins()
+        seen = [{"gap": SwitchingCondition("gap", ("", ""), least + (t - place) ** 2, False)} for t in times]
+        return [margins.are_clear(each) for each in seen][-1]
+
+    assert not are_clear(0.0)
+    assert are_clear(20.0)
+
+
+@pytest.mark.slow
+def test_short_contacts_between_two_steps_are_found() -> None:
+    """An oscillator touches a wall, which is too soft to disturb it, for a hundredth of each period of 1 s."""
+    spring = {"name": "spring", "joint": "mass", "effort": f"-{4 * np.pi**2}*mass.position"}
+    wall = {"name": "wall", "link": "mass", "stiffness": 1e-9}
+    wall["plane"] = {"point": [-0.9995, 0.0, 0.0], "normal": X}
+    data = machine(link("mass", "prismatic", X, position=1.0), forces=[spring], contacts=[wall])
+    simulation = {"stop": 20.0, "output_step": 0.5, "start": "description", "tolerance": 1e-6}
+    run = oracle_run(assemble_system(from_data(data | {"gravity": [0.0, 0.0, 0.0], "simulation": simulation})))
+    half = np.arccos(0.9995) / (2 * np.pi)
+    expected = [k + 0.5 + side * half for k in range(20) for side in (-1, 1)]
+    assert [event.t for event in run.events] == pytest.approx(expected, abs=1e-4)
 
 
 def test_an_objection_makes_the_start_inconsistent() -> None:

@@ -206,6 +206,15 @@ class Model:
         Q = load.generalised(state.motion)
         return Situation(state, inertial, M, inertial.projected(), Q, load, self.stack(state))
 
+    def conditions(self, state: State) -> Sides:
+        """Evaluate and return all switching conditions at one state, without the equations of motion."""
+        load = Load(len(self.machine.bodies), self.machine.n)
+        for element in self.elements:
+            element.act(state, load)
+        for group in self.programmed:
+            group.equations(state)
+        return state.sides
+
     def stack(self, state: State) -> Stack:
         """Return all constraint equations at one state."""
         found = [equation for group in self.groups for equation in group.equations(state)]

@@ -59,10 +59,10 @@ class Sides:
         self.seen[key] = condition
         return self.kept.get(key, condition.is_true)
 
-    def changed(self) -> list[Hashable]:
-        """Return the keys of conditions whose current value differs from the frozen value."""
-        return [
-            key
-            for key, found in self.seen.items()
-            if key in self.kept and found.margin != 0.0 and found.is_true != self.kept[key]
-        ]
+    @property
+    def have_switched(self) -> bool:
+        """Whether a frozen condition differs from its current value, or a condition has no frozen value yet."""
+        return any(self._has_switched(key, found) for key, found in self.seen.items())
+
+    def _has_switched(self, key: Hashable, found: Condition) -> bool:
+        return key not in self.kept or (found.margin != 0.0 and found.is_true != self.kept[key])

@@ -23,6 +23,7 @@ from ..expressions.sides import Sides
 from ..expressions.state import State
 from .inputs import Input
 from .jacobian import KeptJacobian
+from .margins import Margins
 from .signals import Signals
 
 _METHODS: dict[str, Any] = {"LSODA": LSODA, "DOP853": DOP853, "Radau": Radau, "BDF": BDF}
@@ -30,6 +31,7 @@ _METHODS: dict[str, Any] = {"LSODA": LSODA, "DOP853": DOP853, "Radau": Radau, "B
 _PART, _MANY = 0.01, 1500
 _JUST = 1e-9  # Final conditions are evaluated this long after the end time, as a fraction of the end time.
 _LOOKS = 1000  # minimum number of evaluations of switching conditions in a run
+_CLOSE_LOOKS = 4  # minimum number of evaluations in a step in which a condition may change twice
 _HALVINGS = 60  # maximum number of bisections that locate an event
 _MOST_EVENTS = 1000  # maximum number of events per second of simulated time
 _SMALL = 1e-3  # For a state smaller than this (rad, m, rad/s or m/s), the absolute tolerance dominates.
@@ -191,7 +193,7 @@ class Run:
 
         Returns the time, s, and the state at which the integration has ended.
         """
-        solver, begun = self._started(segment, y), (segment.begin, self._steps)
+        solver, begun, margins = self._started(segment, y), (segment.begin, self._steps), Margins()
         while solver.status == "running":
             before = float(solver.t)
             if before > begun[0] + _PART * self._end:
@@ -204,7 +206,7 @@ class Run:
                 raise SolveError(f"the integrator failed at t = {solver.t:.9g} s: {message}")
             self._steps += 1
             at, after = solver.dense_output(), float(solver.t)
-            event = self._first_event(segment, at, before, after)
+            event = self._first_event(segment, at, before, after, margins)
             if event is not None:
                 self._record(segment, event, at, last=False)
                 return event, np.asarray(at(event))
@@ -239,15 +241,14 @@ class Run:
         """Return all switching conditions just after time t; record an event for each changed condition."""
         kept: dict[Any, bool] = {}
         while True:
-            state, _, _ = self._state(Segment(t, end, kept), t, y)
-            self._model.situation(state)
-            fresh = {key: found.is_true for key, found in state.sides.seen.items() if key not in kept}
+            seen = self._conditions(Segment(t, end, kept), t, y).seen
+            fresh = {key: found.is_true for key, found in seen.items() if key not in kept}
             if not fresh:
                 break
             kept |= fresh
         for key, side in kept.items():
             if key in last and last[key] != side:
-                found = state.sides.seen[key]
+                found = seen[key]
                 self._events.append(Event(t, found.label, side, found.words[not side]))
         recent = [event for event in self._events if event.t > t - 1.0]
         if len(recent) > _MOST_EVENTS:
@@ -257,14 +258,18 @@ class Run:
         return {**last, **kept}
 
     def _first_event(
-        self, segment: Segment, at: Callable[[float], Array], before: float, after: float
+        self, segment: Segment, at: Callable[[float], Array], before: float, after: float, margins: Margins
     ) -> float | None:
+        """Return the time, s, of the first event within an integration step; None without an event."""
         if not segment.kept:
             return None
-        count = max(4, int(np.ceil((after - before) / self._end * _LOOKS)))
+        last = self._conditions(segment, after, at(after))
+        least = 1 if margins.are_clear(last.seen) else _CLOSE_LOOKS
+        count = max(least, int(np.ceil((after - before) / self._end * _LOOKS)))
         times: list[float] = np.linspace(before, after, count + 1).tolist()
         for early, late in pairwise(times):
-            if self._has_changed(segment, late, at(late)):
+            found = last if late == after else self._conditions(segment, late, at(late))
+            if found.have_switched:
                 return self._located(segment, at, early, late)
         return None
 
@@ -274,16 +279,16 @@ class Run:
             middle = 0.5 * (early + late)
             if not early < middle < late:
                 break
-            if self._has_changed(segment, middle, at(middle)):
+            if self._conditions(segment, middle, at(middle)).have_switched:
                 late = middle
             else:
                 early = middle
         return late
 
-    def _has_changed(self, segment: Segment, t: float, y: Array) -> bool:
+    def _conditions(self, segment: Segment, t: float, y: Array) -> Sides:
+        """Return all switching conditions at time t, s, within a segment."""
         state, _, _ = self._state(segment, t, y)
-        self._model.situation(state)
-        return bool(state.sides.changed()) or bool(state.sides.seen.keys() - segment.kept.keys())
+        return self._model.conditions(state)
 
     def _record(self, segment: Segment, until: float, at: Callable[[float], Array], last: bool = True) -> None:
         """Append the outputs at output times before `until`, s.

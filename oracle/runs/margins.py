@@ -1,0 +1,39 @@
+"""Margins of switching conditions at the ends of recent integration steps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping
+
+from ..expressions.sides import Condition
+
+# A condition cannot change twice within a step if its margin exceeds the margin's recent changes by this factor.
+# The depth of a parabola within a step is less than the factor times the changes even if the step is ten times
+# as long as the step before.
+_AWAY = 4.0
+
+
+class Margins:
+    """Margins of all switching conditions at the ends of the last three integration steps.
+
+    The margins show whether a condition may change and change back within one step. Such a double
+    change is not visible at the end of the step.
+    """
+
+    def __init__(self) -> None:
+        self._recent: list[dict[Hashable, float]] = []
+
+    def are_clear(self, seen: Mapping[Hashable, Condition]) -> bool:
+        """Whether no condition can change and change back within the step that has just ended.
+
+        Parameters
+        ----------
+        seen : mapping
+            Conditions at the end of the step, by key.
+        """
+        self._recent = [*self._recent[-2:], {key: found.margin for key, found in seen.items()}]
+        return len(self._recent) == 3 and all(self._is_clear(key) for key in seen)
+
+    def _is_clear(self, key: Hashable) -> bool:
+        a, b, c = (margins.get(key, math.nan) for margins in self._recent)
+        return min(abs(b), abs(c)) > _AWAY * (abs(b - a) + abs(c - b))
