@@ -49,7 +49,7 @@ def relative_errors(a: Array, b: Array, signals: Sequence[PortSignal], span: flo
     Each difference is divided by the larger range of the two signals (largest minus smallest value).
     The divisor is at least a thousandth of the largest range among all signals of the same unit. Among
     signals without a unit, it is at least a millionth of the largest range. Signals that contain only
-    rounding errors, such as velocities of a machine at rest, have the error zero.
+    rounding errors, such as constraint violations, have the error zero.
 
     Parameters
     ----------
@@ -74,10 +74,12 @@ def bounded_ranges(run: Record, network: Network) -> Array:
     """Return the ranges of all outputs in a run with a lower bound, shape (n_y,).
 
     The bound is a thousandth of the signal's largest magnitude, or of the largest range among signals of
-    the same unit.
+    the same unit. It is at least the size of rounding errors.
     """
     values = np.array(run.values)[:, : network.n_y]
-    found = np.maximum(np.ptp(values, axis=0), _SMALL * np.max(np.abs(values), axis=0))
+    magnitudes = np.max(np.abs(values), axis=0)
+    rounding = RoundingSizes(network.signals, run.times[-1] - run.times[0]).at(magnitudes)
+    found = np.maximum(np.maximum(np.ptp(values, axis=0), _SMALL * magnitudes), rounding)
     for rows in network.alike:
         found[rows] = np.maximum(found[rows], _SMALL * found[rows].max())
     return np.asarray(found)

@@ -126,7 +126,9 @@ class FmuPart:
         value = float(variable.start or 0.0) if start is None else start
         discrete = variable.variability == "discrete" or kind != "Real"
         known: PhysicalUnit | None = self._units.get(unit)
-        return PortSignal(variable.name, unit, value, discrete, known, kind)
+        nominal = variable.nominal or getattr(variable.declaredType, "nominal", None)
+        size = None if nominal is None else float(nominal)
+        return PortSignal(variable.name, unit, value, discrete, known, kind, nominal=size)
 
     def _abilities(self) -> Abilities:
         cs, description = self.description.coSimulation, self.description

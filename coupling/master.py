@@ -146,6 +146,7 @@ class Master:
         self._rises = np.zeros(network.n_y)
         self._memory = np.array([float(p.abilities.memory) for p in parts for _ in p.outputs])
         self._sizes: Array | None = None
+        self._zeros = np.zeros(network.n_y + len(network.pins))
         self._rounding = RoundingSizes(network.signals, settings.stop - settings.start)
         self._shortest = _SHORTEST * (settings.stop - settings.start)
         self._noise = NoiseLevels(network.n_y + len(network.pins), self._shortest)
@@ -466,18 +467,25 @@ class Master:
             self._sizes = None
 
     def _scale(self) -> Array:
-        """Return the reference sizes of all outputs and pin forces, by which errors are divided."""
+        """Return the reference sizes of all outputs and pin forces, by which errors are divided.
+
+        The method also updates the sizes of rounding errors of signals that count as zero.
+        """
         if self._sizes is not None:
             return self._sizes
         magnitude = np.maximum(np.abs(self._low), np.abs(self._high))
+        spread, rounding = self._high - self._low, self._rounding.at(magnitude)
         if self._settings.scales is None:
-            found = np.maximum(np.maximum(self._high - self._low, _LEAST_YET * magnitude), self._rises)
+            found = np.maximum(np.maximum(spread, _LEAST_YET * magnitude), self._rises)
         else:
-            found = np.maximum(np.maximum(self._high - self._low, _LEAST * magnitude), self._settings.scales)
-        found = np.maximum(found, self._rounding.at(magnitude))
+            spread = np.maximum(spread, self._settings.scales)
+            found = np.maximum(spread, _LEAST * magnitude)
+        self._zeros[: len(rounding)] = np.where(spread <= rounding, rounding, 0.0)
+        known, found = found > self._rounding.negligible(magnitude), np.maximum(found, rounding)
+        nominal = self._rounding.nominal(magnitude)
         for rows in self._network.alike:
-            floor = 1e-3 * float(found[rows].max())
-            found[rows] = np.maximum(found[rows], floor or 1.0)
+            floor = 1e-3 * found[rows].max() if known[rows].any() else nominal[rows]
+            found[rows] = np.maximum(found[rows], floor)
         self._sizes = np.append(found, np.ones(len(self._network.pins)))
         return self._sizes
 
@@ -497,7 +505,8 @@ class Master:
         """Return the estimated errors of outputs and pin forces in a step, shape (n_y + pins,).
 
         The error of an output is its corrector minus its predictor, or the error of its polynomial within
-        the step. It is zero for outputs that need no short steps.
+        the step. It is zero for outputs that need no short steps, and for rounding errors of signals that
+        count as zero.
         """
         found = np.zeros(len(present.values))
         off = np.abs(polynomials.ends(step.courses - step.predicted))
@@ -508,7 +517,7 @@ class Master:
                 found[feedback] = np.maximum(found[feedback], off[feedback])
             elif stepper.group.loops and present.last is not None:
                 found[rows] = off[rows] / 20.0
-        return found
+        return np.where(found <= self._zeros, 0.0, found)
 
     def _watch(self, step: Step, scale: Array) -> None:
         """Raise SolveError if extrapolated inputs have been wrong in many successive steps."""

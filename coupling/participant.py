@@ -60,6 +60,7 @@ class PortSignal:
     defined : factors and exponents of SI base units if the name `unit` is unknown; else None
     kind : type of the variable: Real, Integer or Boolean
     least : size below which changes of the signal are rounding errors, in the unit of the signal
+    nominal : typical magnitude that the FMU declares, in the unit of the signal, or None
     """
 
     name: str
@@ -69,6 +70,7 @@ class PortSignal:
     defined: PhysicalUnit | None = None
     kind: str = "Real"
     least: float = 0.0
+    nominal: float | None = None
 
     @property
     def base(self) -> PhysicalUnit | None:

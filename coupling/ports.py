@@ -21,6 +21,8 @@ _AXES = ("x", "y", "z")
 _NOISE = 1e-9  # rounding error of an input, as a fraction of its magnitude
 # Rounding errors of velocity and acceleration, as fractions of position/duration and position/duration².
 _REST = (0.0, 1e-9, 1e-6)
+# Fractions of nominal magnitudes below which signals are rounding errors, for declared and assumed magnitudes.
+_DECLARED, _ASSUMED = 1e-9, 1e-12
 
 
 @dataclass(frozen=True)
@@ -56,12 +58,16 @@ def is_motion(signal: PortSignal) -> bool:
 
 
 class RoundingSizes:
-    """Sizes below which velocities and accelerations are rounding errors.
+    """Sizes below which signals are rounding errors and count as zero.
 
-    At rest, velocities and accelerations consist of rounding errors, and a comparison with their range
-    is meaningless. For a velocity, the result is a billionth of the largest position, divided by the
-    duration of the run. For an acceleration, it is a millionth of the largest position, divided by the
-    square of the duration. For other signals, it is the field `least` of the signal.
+    A constraint violation or a velocity at rest consists of rounding errors, and a comparison with its
+    range is meaningless. The size is the largest of these values:
+
+    - a billionth of the nominal magnitude that the FMU declares for the signal, or 1e-12 of an assumed
+      nominal magnitude.
+    - for a velocity, a billionth of the largest position, divided by the duration of the run.
+    - for an acceleration, a millionth of the largest position, divided by the square of the duration.
+    - the field `least` of the signal.
 
     Parameters
     ----------
@@ -72,6 +78,8 @@ class RoundingSizes:
     def __init__(self, signals: Sequence[PortSignal], span: float) -> None:
         length, order = np.array([_order_of(signal) for signal in signals]).reshape(-1, 2).T
         self._least = np.array([signal.least for signal in signals])
+        self._nominal = np.array([abs(signal.nominal or 0.0) for signal in signals])
+        self._shares = np.where(self._nominal > 0.0, _DECLARED, _ASSUMED)
         rates = np.array([0.0, *(_REST[n] / span**n for n in (1, 2)), 0.0])[order]
         self._kinds = [
             (np.flatnonzero((length == kind) & (order == 0)), np.where(length == kind, rates, 0.0))
@@ -84,10 +92,23 @@ class RoundingSizes:
         The argument contains the largest magnitude of each output. All values have the units of the
         outputs.
         """
-        found = self._least
+        found = np.maximum(self._least, self.negligible(magnitudes))
         for positions, shares in self._kinds:
             found = np.maximum(found, shares * magnitudes[positions].max(initial=0.0))
         return found
+
+    def negligible(self, magnitudes: Array) -> Array:
+        """Return the fraction of the nominal magnitude below which each output counts as zero, shape (n,)."""
+        return np.asarray(self._shares * self.nominal(magnitudes))
+
+    def nominal(self, magnitudes: Array) -> Array:
+        """Return the nominal magnitude of each output, shape (n,).
+
+        If the FMU declares no nominal magnitude, FMI assumes 1. If all outputs of the system are smaller
+        than 1, the largest magnitude of all outputs is assumed instead.
+        """
+        assumed = min(1.0, float(magnitudes.max(initial=0.0))) or 1.0
+        return np.asarray(np.where(self._nominal > 0.0, self._nominal, assumed))
 
 
 def forget_rounding(network: Network) -> None:

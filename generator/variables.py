@@ -184,7 +184,10 @@ def table(program: EquationSystem) -> tuple[Variable, ...]:
         )
         for i, s in enumerate(program.states)
     ]
-    found += [Variable(o.name, "output", i, o.unit, o.description) for i, o in enumerate(program.outputs)]
+    found += [
+        Variable(o.name, "output", i, o.unit, o.description, nominal=o.nominal)
+        for i, o in enumerate(program.outputs)
+    ]
     found += [Variable(e.name, "input", i, e.unit, e.description, e.start) for i, e in enumerate(program.inputs)]
     count = itertools.count()
     found += [v for parameter in program.parameters for v in _elements(parameter, count)]

@@ -21,7 +21,7 @@ DESCRIPTION = """<?xml version="1.0" encoding="UTF-8"?>
   <ModelVariables>
     <Float64 name="time" valueReference="0" causality="independent" variability="continuous"/>
     <Float32 name="u" valueReference="1" causality="input" variability="continuous" start="0.5"/>
-    <Float32 name="y" valueReference="2" causality="output" variability="continuous"/>
+    <Float32 name="y" valueReference="2" causality="output" variability="continuous" nominal="20"/>
     <Enumeration name="gear" valueReference="3" declaredType="Gear" causality="input" start="1"/>
     <Enumeration name="next" valueReference="4" declaredType="Gear" causality="output"/>
     <String name="text" valueReference="5" causality="parameter" variability="fixed"><Start value=""/></String>

@@ -53,6 +53,7 @@ def test_types_of_variables(types: Path, tmp_path: Path) -> None:
     try:
         part.start(0.0, np.array([0.75, 2.0]))
         assert [signal.name for signal in part.outputs] == ["y", "next", "length"]
+        assert [signal.nominal for signal in part.outputs] == [20.0, None, None]
         assert part.outputs_now() == pytest.approx([1.5, 3.0, 4.0])
         part.begin()
         assert part.advance(0.0, 0.1, np.array([[1.25, 0, 0, 0], [1.0, 0, 0, 0]])) == (0.1, False)

@@ -6,13 +6,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from helpers_coupling import V, X, couple, error, mass, two_masses, two_masses_exact
+from helpers_coupling import F, V, X, couple, error, mass, two_masses, two_masses_exact
 from helpers_coupling_parts import LinearPart
 
+from gpmelica.coupling.comparison import relative_errors
 from gpmelica.coupling.master import Record
 from gpmelica.coupling.network import Network, Pin, Wire
 from gpmelica.coupling.noise import NoiseLevels
+from gpmelica.coupling.participant import PortSignal
 from gpmelica.coupling.run_remarks import noise_remarks
+from gpmelica.coupling.system import CoupledSystem
+from gpmelica.coupling.verdict import Coupled, Options
+from gpmelica.coupling.verdict import couple as judged
 
 
 class _Noisy(LinearPart):
@@ -67,6 +72,58 @@ def test_noise_does_not_shorten_the_steps_of_a_pin() -> None:
     run = couple(network, "pin", 0.1)
     assert len(run.record.pieces) < 300
     assert np.max(np.abs(run["A.x"] - run["B.x"])[1:]) < 1e-10
+
+
+class _WithViolation(LinearPart):
+    """A mass whose last output is a constraint violation: noise of a given size without any influence."""
+
+    violation = 0.0
+
+    def outputs_now(self) -> Any:
+        found = super().outputs_now()
+        found[-1] = self.violation * abs(np.sin(1e12 * self._t))
+        return found
+
+
+def _judged_with_violation(size: float, nominal: float | None, scale: float = 1.0) -> Coupled:
+    """Two masses on springs, of which the first has a constraint violation; `scale` multiplies all signals."""
+    a, b, c = [[0.0, 1.0], [-10.0, 0.0]], [[0.0], [1.0]], [[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]
+    outputs = [X, V, PortSignal("violation", "1", nominal=nominal)]
+    first = _WithViolation("A", [F], outputs, a, b, c, x=[0.0, scale])
+    first.violation = size * scale
+    a, b, c = [[0.0, 1.0], [-40.0, 0.0]], [[0.0], [30.0]], [[30.0, 0.0]]
+    second = LinearPart("B", [X], [F], a, b, c, [[-30.0]], x=[0.0, 0.0])
+    wires = [Wire(("A", "x"), ("B", "x")), Wire(("B", "f"), ("A", "f"))]
+    return judged(CoupledSystem("masses", Network([first, second], wires), stop=0.2), Options())
+
+
+@pytest.mark.parametrize(("size", "nominal"), [(1e-13, None), (1e-10, 1.0)])
+def test_rounding_errors_count_as_zero(size: float, nominal: float | None) -> None:
+    """A constraint violation by rounding has no influence on the steps, the verdict and the remarks."""
+    plain, noisy = _judged_with_violation(0.0, nominal), _judged_with_violation(size, nominal)
+    assert noisy.record.times == plain.record.times
+    assert noisy.rejected_steps == plain.rejected_steps
+    assert (noisy.ok, noisy.error, noisy.remarks) == (True, plain.error, plain.remarks)
+
+
+@pytest.mark.parametrize(
+    ("nominal", "size", "error"),
+    [(None, 9e-13, 0.0), (None, 1.1e-12, 1.0), (1.0, 9e-10, 0.0), (1.0, 1.1e-9, 1.0), (1e-6, 1.1e-15, 1.0)],
+)
+def test_sizes_that_count_as_zero(nominal: float | None, size: float, error: float) -> None:
+    """The difference of two runs counts if the signal is larger than rounding errors of its nominal magnitude."""
+    signals = [PortSignal("x", "m"), PortSignal("violation", "1", nominal=nominal)]
+    run, fine = np.array([[0.0, 5.0], [0.0, size]]), np.array([[0.0, 5.0], [0.0, 0.0]])
+    assert relative_errors(run, fine, signals, 1.0).tolist() == [0.0, error]
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1e-20])
+def test_tiny_systems_have_the_same_steps(scale: float) -> None:
+    """A linear system keeps its steps and its error if all signals are multiplied by a tiny factor."""
+    plain, tiny = _judged_with_violation(1e-14, None), _judged_with_violation(1e-14, None, scale)
+    assert len(tiny.record.times) == len(plain.record.times) > 10
+    assert tiny.error == pytest.approx(plain.error, rel=0.01)
+    assert 1e-8 < tiny.error < 1e-4
 
 
 class _Jumping(LinearPart):

@@ -77,6 +77,12 @@ def test_violations_stay_below_the_tolerance(swinging: Compiled, method: int) ->
     assert (on[-1, 2:] > 1e-7).all()
 
 
+def test_violations_declare_a_nominal_magnitude(swinging: Compiled) -> None:
+    """Simulation masters learn from the nominal magnitude that tiny violations are not significant."""
+    found = {v.name: v.nominal for v in swinging.description.modelVariables if v.causality == "output"}
+    assert {name: float(found[name]) for name in VIOLATIONS} == dict.fromkeys(VIOLATIONS, 1.0)
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_energy_is_as_good_as_the_solver(swinging: Compiled, method: int) -> None:
     """The projection changes a conservative loop's energy by less than the solver's own error can."""

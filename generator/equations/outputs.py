@@ -152,7 +152,8 @@ def constraints(
         ("velocity", rows.Phi_dot, "norm of the time derivatives of all constraint functions"),
     ):
         norm = ir.call("sqrt", vector @ vector)
-        program.outputs.append(Output(violation(level), "1", text, norm))
+        # The nominal magnitude 1 tells simulation masters that violations near the tolerance are not significant.
+        program.outputs.append(Output(violation(level), "1", text, norm, nominal=1.0))
 
 
 def _efforts(

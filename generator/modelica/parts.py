@@ -273,7 +273,7 @@ def outputs(program: EquationSystem, guesses: Mapping[str, Array]) -> list[Decla
             o.name,
             o.unit,
             o.description,
-            modifiers=_start(guesses.get(o.name)),
+            modifiers=(*_start(guesses.get(o.name)), *_nominal(o.nominal)),
             binding=mo.text(_differentiable(values[o.name])) if o.name in values else "",
         )
         for o in program.outputs
@@ -512,6 +512,10 @@ def _grouped(members: Iterable[tuple[str, Member]]) -> list[Group]:
 
 def _start(guess: Array | None) -> tuple[str, ...]:
     return () if guess is None else (f"start = {mo.constant(guess)}",)
+
+
+def _nominal(size: float | None) -> tuple[str, ...]:
+    return () if size is None else (f"nominal = {mo.number(size)}",)
 
 
 def _input(

@@ -287,12 +287,16 @@ class Lookup:
 
 @dataclass(frozen=True)
 class Output:
-    """Output of the model; the unit is None if the description does not specify one."""
+    """Output of the model; the unit is None if the description does not specify one.
+
+    The nominal magnitude is None if the model does not declare a typical magnitude.
+    """
 
     signal: Signal
     unit: str | None
     description: str
     expr: Expr
+    nominal: float | None = None
 
     @property
     def name(self) -> str:
