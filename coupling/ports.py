@@ -92,7 +92,7 @@ class RoundingSizes:
         The argument contains the largest magnitude of each output. All values have the units of the
         outputs.
         """
-        found = np.maximum(self._least, self.negligible(magnitudes))
+        found: Array = np.maximum(self._least, self.negligible(magnitudes))
         for positions, shares in self._kinds:
             found = np.maximum(found, shares * magnitudes[positions].max(initial=0.0))
         return found
