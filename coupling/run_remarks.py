@@ -55,12 +55,13 @@ def noise_remarks(network: Network, run: Record) -> Iterator[CouplingRemark]:
             row = rows.start + int(np.argmax(noise[rows]))
             signal, tolerance = network.signals[row], part.abilities.tolerance
             known = "" if tolerance is None else f", {tolerance:g},"
+            size = f"{run.noise[row]:.2g}" + (f" {signal.unit}" if signal.unit not in ("", "1") else "")
             text = (
-                f"{part.name}.{signal.name} has noise: errors of up to {run.noise[row]:.2g} {signal.unit} remain"
+                f"{part.name}.{signal.name} has noise: errors of up to {size} remain"
                 f" in steps of any length, which is {noise[row]:.2g} of the range; reduce the tolerance{known} of"
                 f" the solver inside {part.name}"
             )
-            yield CouplingRemark("noise", part.name, text.replace("  ", " "))
+            yield CouplingRemark("noise", part.name, text)
 
 
 def sample_remarks(network: Network, settings: Settings) -> list[CouplingRemark]:

@@ -130,7 +130,7 @@ def course(problem: InitialValueProblem, run: Trajectory, most: int = 1000) -> E
         Maximum number of instants. They are output times at approximately equal intervals.
     """
     model = problem.model
-    taken = np.unique(np.linspace(0, len(run.time) - 1, min(most, len(run.time))).astype(int))
+    taken = _taken(run, most)
     states = _states(model, run, taken)
     powers = [model.forces.powers(state) for state in states]
     return EnergyHistory(
@@ -162,13 +162,13 @@ def friction_powers(problem: InitialValueProblem, run: Trajectory) -> dict[str, 
     rubbing = model.friction.coordinates
     if not rubbing:
         return {}
-    found = evaluations(problem, run, np.arange(len(run.time)))
+    found = evaluations(problem, run)
     given = [evaluation.friction * state.qd for state, evaluation in found]
     return {f"friction of {coordinates[k].owner}": np.array(given)[:, k] for k in rubbing}
 
 
 def evaluations(
-    problem: InitialValueProblem, run: Trajectory, taken: NDArray[np.int_]
+    problem: InitialValueProblem, run: Trajectory, most: int | None = None
 ) -> Iterator[tuple[KinematicState, Evaluation]]:
     """Yield the states of a run at some of its output times, each with the results of the equations of motion.
 
@@ -180,20 +180,26 @@ def evaluations(
         Equations of motion of the run.
     run : Trajectory
         Simulation result.
-    taken : ndarray of int, shape (N,)
-        Indices of the output times.
+    most : int, optional
+        Maximum number of output times, which are then spread over the run; default: all output times.
 
     Raises
     ------
     SolveError
         If the joint reactions that determine the friction cannot be computed.
     """
-    model, coordinates = problem.model, problem.mechanism.coordinates
+    model, coordinates, taken = problem.model, problem.mechanism.coordinates, _taken(run, most)
     names = signal_names([coordinates[k] for k in model.friction.coordinates], "bristle")
     none = np.zeros(len(run.time))
     z = np.array([run.signals.get(name, none)[taken] for name in names]).reshape(len(names), len(taken)).T
     for state, bristles in zip(_states(model, run, taken), z, strict=True):
         yield state, model.evaluate(state, problem.form, bristles)
+
+
+def _taken(run: Trajectory, most: int | None) -> NDArray[np.int_]:
+    """Return the indices of at most `most` output times, spread over the run."""
+    count = len(run.time)
+    return np.unique(np.linspace(0, count - 1, min(most or count, count)).astype(int))
 
 
 def _states(model: ReferenceModel, run: Trajectory, taken: NDArray[np.int_]) -> list[KinematicState]:

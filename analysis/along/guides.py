@@ -54,5 +54,4 @@ def _without_drives(mechanism: Mechanism) -> Sequence[int]:
 
 def _constraint_forces(problem: InitialValueProblem, run: Trajectory) -> Array:
     """Return the forces of programmed constraints at some output times, shape (N, n), N or N·m."""
-    chosen = np.unique(np.linspace(0, len(run.time) - 1, _INSTANTS).astype(int))
-    return np.array([found.drive for _, found in evaluations(problem, run, chosen)])
+    return np.array([found.drive for _, found in evaluations(problem, run, _INSTANTS)])

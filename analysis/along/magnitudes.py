@@ -381,11 +381,14 @@ class _Samples:
             Multiples of a displacement: (0, 1) for the first and (-1, 0, 1) for the second difference.
         """
         t, q, qd, z = float(self._run.time[row]), self._q[row], self._qd[row], self._z[row]
-        found = np.zeros(len(q))
+
+        def accelerations(at: Array) -> Array:
+            return self._model.rates(self._model.state(t, at, qd, lag=self._lags[row]), self._form, z).qdd
+
+        undisturbed, found = accelerations(q), np.zeros(len(q))
         for shift in np.diag(changes):
             with suppress(SolveError):  # the shifted position may be outside the domain of an expression
-                states = [self._model.state(t, q + k * shift, qd, lag=self._lags[row]) for k in places]
-                values = [self._model.rates(state, self._form, z).qdd for state in states]
+                values = [accelerations(q + k * shift) if k else undisturbed for k in places]
                 found += np.abs(np.diff(values, len(places) - 1, axis=0)[0])
         return found
 
