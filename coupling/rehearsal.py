@@ -121,7 +121,13 @@ def _chosen(
         ), []
     stuck = [network.parts[k].name for k in group.parts if not network.parts[k].abilities.restores]
     wished = None if method == "auto" else method
-    if len(group.pins) and wished in (None, PIN):
+    if len(group.pins):
+        if wished not in (None, PIN):
+            place = ".".join(network.pins[group.pins[0] - network.n_y].first)
+            raise SolveError(
+                f"coupling: the method {wished} cannot close the rigid pin at {place}; use --method {PIN}, or the"
+                " archive with bushings"
+            )
         if stuck:
             raise SolveError(
                 f"coupling: a rigid pin needs FMUs that can restore their state; {', '.join(stuck)} cannot"
@@ -171,12 +177,10 @@ def _mean(speed: float, h: float) -> tuple[MethodChoice, list[CouplingRemark]]:
         f"the frequency of the connection, {speed:.3g} rad/s, is too high for the communication step of {h:g} s"
         f" (ωH = {speed * h:.2g}): its vibration is not resolved, but its energy is conserved"
     )
-    remarks = [CouplingRemark("connection_above_step", "group", text)] if speed * h > _FAST else []
-    return MethodChoice(
-        MEAN,
-        2,
-        f"a connection is too fast for the step, ωH = {speed * h:.2g}: constant mean force",
-    ), remarks
+    fast = speed * h > _FAST
+    why = "a connection is too fast for the step" if fast else "chosen by the user"
+    remarks = [CouplingRemark("connection_above_step", "group", text)] if fast else []
+    return MethodChoice(MEAN, 2, f"{why}, ωH = {speed * h:.2g}: constant mean force"), remarks
 
 
 def _sequential(

@@ -85,6 +85,18 @@ def test_methods(network: Callable[[], Network], methods: list[str], reason: str
     assert reason in choices[0].reason
 
 
+@pytest.mark.parametrize("method", ["sequential", "hermite", "mean_force"])
+def test_only_pin_forces_close_rigid_pins(method: str) -> None:
+    with pytest.raises(SolveError, match=rf"method {method} cannot close the rigid pin at .*; use --method pin"):
+        chosen(rigid_pair(), method=method)
+
+
+def test_mean_force_that_the_user_has_chosen() -> None:
+    """The reason does not state that the connection is fast."""
+    [choice], _ = chosen(stiff_pair(1.0, 1e6, 0.0)[0], nominal=1e-4, method="mean_force")
+    assert choice.reason.startswith("chosen by the user, ωH = 0.")
+
+
 def test_a_wish_overrules() -> None:
     """The method and the order that are asked for are taken."""
     [choice], _ = chosen(two_masses(), method="sequential", order=1)
