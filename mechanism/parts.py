@@ -174,14 +174,14 @@ class Coordinate(Generic[S]):
 
     @property
     def sense(self) -> str:
-        """Return the positive direction, such as `right-handed about z of the joint frame`."""
-        way = "right-handed about" if self.motion.kind == "rotation" else "along"
+        """Return the positive direction, such as `positive about z of the joint frame`."""
+        way = "positive about" if self.motion.kind == "rotation" else "positive along"
         letters = {axis: letter for letter, axis in (("x", X), ("y", Y), ("z", Z))}
         axis = letters.get(self.axis) or f"({', '.join(f'{part:.6g}' for part in self.axis)})"
         frames = {"base": "the world frame", "joint": "the joint frame", "elastic": "the previous beam element"}
         is_euler_angle = self.motion.kind == "rotation" and self.motion.axis is not None
         if is_euler_angle:
-            return f"{way} the body's {axis} axis, as Euler angle relative to {frames[self.role]}"
+            return f"{way} the body's {axis} axis (Euler angle relative to {frames[self.role]})"
         return f"{way} {axis} of {frames[self.role]}"
 
 
