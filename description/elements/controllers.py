@@ -54,9 +54,9 @@ class Controller(Element):
         "unlimited": Quantity("{output}", "output of controller {name} before the limits"),
         "integral": Quantity("{output}", "integral part of controller {name}"),
         "derivative": Quantity("{output}", "derivative part of controller {name}"),
-        "lag": Quantity("{unit}", "change of the filtered quantity of controller {name} since the start"),
+        "lag": Quantity("{unit}", "filtered quantity of controller {name} minus its initial value"),
         "slope": Quantity("{rate}", "slope of the output of controller {name}"),
-        "offset": Quantity("{unit}", "change of the output of controller {name} since the start"),
+        "offset": Quantity("{unit}", "output of controller {name} minus its initial value"),
     }
 
     type: Literal["pi", "pid", "filter", "rate_limit"]

@@ -113,7 +113,7 @@ def states(program: EquationSystem, found: Sequence[FilterOutput]) -> None:
     """Add the states of the filters to the program, and the filter outputs to the model's outputs."""
     for followed in found:
         given = followed.filter
-        _state(program, given, "offset", given.unit, followed.rate, "change of {} since the start")
+        _state(program, given, "offset", given.unit, followed.rate, "{} minus its initial value")
         _state(program, given, "offset_rate", f"{given.unit}/s", followed.second, "rate of {}")
         text = f"filtered value of {given.name}"
         program.outputs.append(Output(given.signal("value"), given.unit, text, followed.value))
