@@ -87,13 +87,13 @@ class JointLoads:
                 f"N0_{name}",
                 N,
                 "N.m",
-                f"moment of the joint reaction of {name}, for zero accelerations of the coordinates",
+                f"moment of the joint reaction of {name}, if all coordinate accelerations are zero",
             ),
             self.program.define(
                 f"F0_{name}",
                 F,
                 "N",
-                f"force of the joint reaction of {name}, for zero accelerations of the coordinates",
+                f"force of the joint reaction of {name}, if all coordinate accelerations are zero",
             ),
             {row: wrench for row, wrench in per_multiplier.items() if wrench is not None},
         )
@@ -214,18 +214,18 @@ def outputs(
     """
     program.gatherings.members(JOINTS, links)
     carried = {link: next(b.name for b in kinematics.mechanism.bodies if b.link == link) for link in links}
-    text = "body that each joint carries"
+    text = "index of the first body that each joint carries"
     program.gatherings.tables.append(ConstantTable("carried", JOINTS, BODIES, text, carried))
     for link in links:
         body = next(b for b, other in enumerate(kinematics.mechanism.bodies) if other.link == link)
         N, F = _wrench(program, kinematics, loads, body, solution, link)
         for vector, letter, unit, what in (
-            (F, "f", "N", f"force on {link}"),
-            (N, "n", "N.m", f"moment on {link} about its origin"),
+            (F, "f", "N", f"force on {link} along"),
+            (N, "n", "N.m", f"moment on {link} about"),
         ):
             text = f"joint reaction {what}"
             program.outputs += [
-                _output(link, f"{letter}{axis}", unit, f"{text}, link {axis} axis", vector[i])
+                _output(link, f"{letter}{axis}", unit, f"{text} the link's {axis} axis", vector[i])
                 for i, axis in enumerate("xyz")
             ]
         _axial_and_normal(program, kinematics.mechanism, body, link, F)
@@ -288,5 +288,11 @@ def _axial_and_normal(
     text = f"joint reaction force on {link}"
     program.outputs += [
         _output(link, "axial", "N", f"{text} along the joint axis", axial),
-        _output(link, "normal", "N", f"magnitude of the {text} perpendicular to the joint axis", normal),
+        _output(
+            link,
+            "normal",
+            "N",
+            f"magnitude of the component of the {text} perpendicular to the joint axis",
+            normal,
+        ),
     ]
