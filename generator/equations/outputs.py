@@ -123,7 +123,7 @@ def motion(program: EquationSystem, mechanism: SymbolicMechanism, points: Points
         for level, unit, quantity in _LEVELS:
             vector = points.level(name, level)
             for i, x in enumerate("xyz"):
-                text = f"{quantity} of point {name}, world {x}"
+                text = f"{quantity} of point {name}, {x} component in the world frame"
                 program.outputs.append(Output(of_point(name, quantity, x), unit, text, vector[i]))
 
 
@@ -148,8 +148,8 @@ def constraints(
             signal = row_force(row.name, "knife edge")
             program.outputs.append(Output(signal, "N", text, solution.multipliers[i]))
     for level, vector, text in (
-        ("position", rows.Phi, "norm of the violation of all constraints"),
-        ("velocity", rows.Phi_dot, "norm of the time derivatives of all constraint functions"),
+        ("position", rows.Phi, "Euclidean norm of the violations of all constraints"),
+        ("velocity", rows.Phi_dot, "Euclidean norm of the time derivatives of all constraint functions"),
     ):
         norm = ir.call("sqrt", vector @ vector)
         # The nominal magnitude 1 tells simulation masters that violations near the tolerance are not significant.

@@ -87,7 +87,7 @@ def _by_cofactors(program: EquationSystem, matrix: Expr, text: str) -> Expr:
 
 
 def _determinant(program: EquationSystem, name: str, expr: Expr) -> Expr:
-    text = f"determinant of the matrix {name}; unit follows from its elements"
+    text = f"determinant of the matrix {name}; the unit follows from the elements of the matrix"
     return program.define(f"{name}_determinant", expr, None, text)
 
 

@@ -38,7 +38,7 @@ def _of_expressions(program: EquationSystem, chain: Description) -> Iterator[Dec
     pace = timed_pace(program.timed, numbers, program.initial, chain.simulation.stop).pace
     times = [ir.constant(time) for time in pace.begins[pace.marks].tolist()]
     if times:
-        text = "whether each short pulse in expressions of time has begun, for the default parameters"
+        text = "true after the beginning of each short pulse in expressions of time, for the default parameters"
         yield _vector(Origin("time"), fresh(program, "timed_begins"), times, text)
 
 
@@ -48,7 +48,7 @@ def _of_table(program: EquationSystem, lookup: Lookup) -> Iterator[Declaration]:
     arguments = pace.begins[pace.marks].tolist() if rises else []
     times = [(ir.constant(x) - lookup.begin) / lookup.rate for x in arguments]
     if times:
-        text = f"whether each short pulse in table {lookup.function} has begun"
+        text = f"true after the beginning of each short pulse in the lookup table {lookup.function}"
         yield _vector(Origin("table", lookup.function), fresh(program, f"{lookup.name}_begins"), times, text)
 
 

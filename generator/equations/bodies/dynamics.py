@@ -104,13 +104,13 @@ def derive(program: EquationSystem, mechanism: SymbolicMechanism, kinematics: Sy
         (mechanism.n, mechanism.n),
         _mass_matrix_parts(kinematics, momenta),
         None,
-        "mass matrix; kg, kg.m or kg.m2 for coordinates that are lengths or angles",
+        "mass matrix; the unit of an element is kg, kg.m or kg.m2",
         Traits(symmetric=True),
     )
     rows: list[tuple[Index, Expr]] = [
         ((k,), kinematics.power(k, subtrees[b].N, subtrees[b].F)) for k, b in enumerate(kinematics.owners)
     ]
-    text = "inertia and gravity forces for zero accelerations of the coordinates; N or N.m"
+    text = "generalised inertia and gravity forces, if all coordinate accelerations are zero; N or N.m"
     inertial = InertiaForces(tree, tuple(range(mechanism.n)), None)
     h = program.assemble("h", (mechanism.n,), rows, None, text, Traits(inertial=inertial))
     return Dynamics(M, h, tuple(subtrees), tree, momenta)
@@ -195,9 +195,9 @@ def _own_inertia(
         f"N_{name}",
         N,
         "N.m",
-        f"inertia moment of {name} about its origin, for zero accelerations of the coordinates",
+        f"inertia moment of {name} about its origin, if all coordinate accelerations are zero",
     )
-    F = program.define(f"F_{name}", F, "N", f"inertia force of {name}, for zero accelerations of the coordinates")
+    F = program.define(f"F_{name}", F, "N", f"inertia force of {name}, if all coordinate accelerations are zero")
     return Inertia(mass, s, J, N, F), (mass * com, inertia)
 
 
@@ -289,15 +289,15 @@ def _sum(program: EquationSystem, name: str, own: Inertia, behind: Sequence[Iner
         total("m", "kg", "mass"),
         total("s", "kg.m", "first mass moment"),
         _symmetric(program, f"J_from_{name}", upper, f"inertia about the origin of {name}, subtree of {name}"),
-        total("N", "N.m", "inertia moment for zero accelerations of the coordinates"),
-        total("F", "N", "inertia force for zero accelerations of the coordinates"),
+        total("N", "N.m", "inertia moment, if all coordinate accelerations are zero"),
+        total("F", "N", "inertia force, if all coordinate accelerations are zero"),
     )
 
 
 def _momenta(
     program: EquationSystem, kinematics: SymbolicKinematics, subtrees: Sequence[Inertia]
 ) -> dict[tuple[int, int], UnitAccelerationWrench]:
-    program.section("inertia wrench per acceleration of each coordinate")
+    program.section("inertia wrench per unit acceleration of each coordinate")
     mechanism, momenta = kinematics.mechanism, {}
     for k, b in enumerate(kinematics.owners):
         symbol, tree, axis = mechanism.coordinates[k].symbol, subtrees[b], kinematics.axes[k]

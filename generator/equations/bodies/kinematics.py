@@ -264,14 +264,20 @@ def _note_topology(program: EquationSystem, mechanism: SymbolicMechanism) -> Non
             last[body.name] = frame
     owners = {symbols[k]: body.name for body in bodies for k in body.coordinates}
     program.gatherings.tables += [
-        ConstantTable("body", COORDINATES, BODIES, "body that each coordinate moves", owners),
-        ConstantTable("last", BODIES, COORDINATES, "last coordinate that moves each body", last),
-        ConstantTable("parent", BODIES, BODIES, "parent of each body; 0: the ground", parents),
+        ConstantTable("body", COORDINATES, BODIES, "index of the body that each coordinate moves", owners),
+        ConstantTable(
+            "last",
+            BODIES,
+            COORDINATES,
+            "index of the last coordinate that moves each body",
+            last,
+        ),
+        ConstantTable("parent", BODIES, BODIES, "index of the parent of each body; 0 is the ground", parents),
         ConstantTable(
             "before",
             COORDINATES,
             COORDINATES,
-            "predecessor of each coordinate in its kinematic chain; 0: none",
+            "index of the coordinate that precedes each coordinate in its kinematic chain; 0 if there is none",
             before,
         ),
     ]
@@ -287,8 +293,8 @@ def _gather_coordinate(
     """
     member, add = (COORDINATES, coordinate.symbol), program.gatherings.add
     q, qd = (ir.symbol(coordinate.signal(level).name) for level in ("position", "velocity"))
-    add("q", member, q, None, "coordinates; m or rad")
-    add("qd", member, qd, None, "rates of the coordinates; m/s or rad/s")
+    add("q", member, q, None, "vector of all coordinates; m or rad")
+    add("qd", member, qd, None, "vector of all coordinate rates; m/s or rad/s")
     add(
         "axis",
         member,
@@ -297,14 +303,14 @@ def _gather_coordinate(
         "axis of each coordinate, in the frame before the motion of the coordinate",
     )
     add("e", member, e, "1", "axis of each coordinate, world axes")
-    add("R", member, motion.R, "1", "axes of the frame that each coordinate moves")
-    add("w", member, motion.w, "rad/s", "angular velocity of the frame that each coordinate moves")
+    add("R", member, motion.R, "1", "rotation matrix of the frame that each coordinate moves")
+    add("w", member, motion.w, "rad/s", "angular velocity of the frame that each coordinate moves, world axes")
     add(
         "dw",
         member,
         motion.dw,
         "rad/s2",
-        "angular acceleration of the frame that each coordinate moves, for zero accelerations of the coordinates",
+        "angular acceleration of the frame that each coordinate moves, if all coordinate accelerations are zero",
     )
 
 
@@ -325,7 +331,7 @@ def _gather_body(program: EquationSystem, name: str, offset: Expr, motion: BodyM
         member,
         motion.dv,
         "m/s2",
-        "acceleration of each body's origin for zero accelerations of the coordinates, with gravity",
+        "acceleration of each body's origin minus gravity, if all coordinate accelerations are zero",
     )
 
 
@@ -342,7 +348,7 @@ def _joint_axes(program: EquationSystem, body: SymbolicBody, parent: BodyMotion)
         return program.define(f"R_{body.name}", R, "1", f"axes of {body.name}")
     if ir.is_identity(body.rotation):
         return R
-    return program.define(f"R_{body.name}_joint", R, "1", f"axes of the joint frame of {body.name}")
+    return program.define(f"R_{body.name}_joint", R, "1", f"rotation matrix of the joint frame of {body.name}")
 
 
 def _shifted(
@@ -367,14 +373,14 @@ def _shifted(
             f"travel_{name}",
             step,
             "m",
-            f"displacement of the origin of {name} from its position at zero coordinates",
+            f"displacement of the origin of {name} from its position if all coordinates are zero",
         )
     else:
         text = f"origin of {name} relative to the origin of the first moving body of its tree"
         p = program.define(f"p_{name}", p + arm, "m", text)
     swept = ir.cross(w, arm)
     v, dv = motion.v + swept + slide, motion.dv + ir.cross(motion.dw, arm) + ir.cross(w, swept + 2.0 * slide)
-    text = f"acceleration of the origin of {name} for zero accelerations of the coordinates, with gravity"
+    text = f"acceleration of the origin of {name} minus gravity, if all coordinate accelerations are zero"
     return replace(
         motion,
         root=root,
@@ -392,7 +398,7 @@ def _turned(
     """Return the motion of a frame after a rotation about the axis e through its origin."""
     q, rate = ir.symbol(coordinate.symbol), ir.symbol(f"{coordinate.symbol}_dot")
     dw = motion.dw + ir.cross(motion.w, e) * rate
-    text = f"angular acceleration of {name} for zero accelerations of the coordinates"
+    text = f"angular acceleration of {name}, if all coordinate accelerations are zero"
     return replace(
         motion,
         R=program.define(f"R_{name}", motion.R @ rotation(coordinate.axis, q), "1", f"axes of {name}"),

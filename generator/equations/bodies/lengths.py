@@ -110,7 +110,7 @@ class Lengths:
             found = self._lengths[length]()
             value, unit = (found.bias, "m/s2") if is_bias else (found.rate, "m/s")
             text = (
-                f"second derivative of {length} for zero accelerations of the coordinates"
+                f"second derivative of {length}, if all coordinate accelerations are zero"
                 if is_bias
                 else f"rate of {length}"
             )
@@ -125,6 +125,6 @@ class Lengths:
         if symbol not in self._named:
             columns = self._lengths[length]().columns
             parts: list[tuple[Index, Expr]] = [((k,), columns.get(k, _ZERO)) for k in range(self._n)]
-            text = f"rate of {length} per coordinate rate; m or 1"
+            text = f"derivative of the rate of {length} with respect to each coordinate rate; m or 1"
             self._named[symbol] = self._program.assemble(symbol, (self._n,), parts, None, text)
         return self._named[symbol]

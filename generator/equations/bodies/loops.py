@@ -115,7 +115,7 @@ class ClosureFrames:
             "m/s",
             f"closure {name}: time derivative of the vector from frame a to frame b",
         )
-        text = "acceleration of frame b relative to frame a for zero accelerations of the coordinates"
+        text = "acceleration of frame b relative to frame a, if all coordinate accelerations are zero"
         self.rho_bias = program.define(f"rho_{name}_bias", self.b.a - self.a.a, "m/s2", f"closure {name}: {text}")
 
     def relation(self, condition: Condition) -> ConstraintExpressions:
@@ -190,7 +190,7 @@ def _frame(program: EquationSystem, kinematics: SymbolicKinematics, frame: Symbo
     )
     v = program.define(f"v_{name}", kinematics.velocity(body, lever), "m/s", f"velocity of frame {name}")
     R = program.define(f"R_{name}", motion.R @ frame.rotation, "1", f"axes of frame {name}")
-    text = f"acceleration of frame {name} for zero accelerations of the coordinates"
+    text = f"acceleration of frame {name}, if all coordinate accelerations are zero"
     bias = program.define(f"a_{name}", kinematics.bias_acceleration(body, lever), "m/s2", text)
     return _Frame(lever, v, bias, R, motion.w, motion.dw)
 
@@ -213,7 +213,7 @@ def knife_edge(
         f"v_{name}", kinematics.velocity(body, lever), "m/s", f"velocity of the contact point of {name}"
     )
     normal = program.define(
-        f"normal_{name}", motion.R @ ir.constant(edge.normal), "1", f"normal of knife edge {name}"
+        f"normal_{name}", motion.R @ ir.constant(edge.normal), "1", f"normal vector of knife edge {name}"
     )
     bias = normal @ kinematics.bias_acceleration(body, lever) + ir.cross(motion.w, normal) @ v
     return ConstraintExpressions(ir.constant(0.0), normal @ v, bias, normal, ir.zeros(3), ir.zeros(3), lever)

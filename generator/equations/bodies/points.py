@@ -90,7 +90,7 @@ class Points:
         if level == 1:
             velocity = kinematics.velocity(body, lever)
             return self.program.define(f"v_{point}", velocity, "m/s", f"velocity of point {point}")
-        bias, text = kinematics.bias_acceleration(body, lever), "for zero accelerations of the coordinates"
+        bias, text = kinematics.bias_acceleration(body, lever), "if all coordinate accelerations are zero"
         return self.program.define(f"a_{point}", bias, "m/s2", f"acceleration of point {point} {text}")
 
     def jacobian(self, name: str) -> Expr:
@@ -113,7 +113,11 @@ class Points:
         n = self.mechanism.n
         parts: list[tuple[Index, Expr]] = [((slice(0, 3), k), columns.get(k, ir.zeros(3))) for k in range(n)]
         return self.program.assemble(
-            f"J_{point}", (3, n), parts, None, f"velocity of point {point} per coordinate rate; m or 1"
+            f"J_{point}",
+            (3, n),
+            parts,
+            None,
+            f"derivative of the velocity of point {point} with respect to each coordinate rate; m or 1",
         )
 
     def _axis(self, point: str, j: int, level: int) -> Expr:
@@ -135,7 +139,7 @@ class Points:
             rate = ir.cross(motion.w, known[0])
             return define(f"axis_{x}_{point}_dot", rate, "1/s", f"time derivative of axis {x} of {point}")
         bias = ir.cross(motion.dw, known[0]) + ir.cross(motion.w, known[1])
-        text = f"second derivative of axis {x} of {point} for zero accelerations of the coordinates"
+        text = f"second derivative of axis {x} of {point}, if all coordinate accelerations are zero"
         return define(f"axis_{x}_{point}_ddot", bias, "1/s2", text)
 
     def _turning(self, point: str, j: int) -> Expr:
@@ -150,7 +154,7 @@ class Points:
             parts: list[tuple[Index, Expr]] = [
                 ((slice(0, 3), k), columns.get(k, ir.zeros(3))) for k in range(mechanism.n)
             ]
-            text = f"rate of axis {_AXES[j]} of {point} per coordinate rate"
+            text = f"derivative of the rate of axis {_AXES[j]} of {point} with respect to each coordinate rate"
             self._turnings[point, j] = self.program.assemble(
                 f"J_axis_{_AXES[j]}_{point}", (3, mechanism.n), parts, None, text
             )

@@ -133,7 +133,11 @@ def derive(
     return ConstraintEquations(
         tuple(rows),
         program.assemble("C", (m, n), C_parts, None, "constraint Jacobian", Traits(by_row=True)),
-        column("Phi", lambda row: row.value, f"constraint functions of {names}, zero if fulfilled"),
+        column(
+            "Phi",
+            lambda row: row.value,
+            f"values of the constraint functions {names}, zero if the constraints are satisfied",
+        ),
         column("Phi_dot", lambda row: row.rate, "time derivatives of the constraint functions Phi"),
         column(
             "gamma",
@@ -172,7 +176,7 @@ def _task_jacobian(program: EquationSystem, task: Task, points: Points, lower: L
     for name in dict.fromkeys(expressions.running_names(task.given)):
         if "." in name and expressions.level(name) == task.order:
             slope = lower(differentiate.derivative(task.given, name))
-            text = f"derivative of the constraint {task.name} with respect to {name}; unit of their ratio"
+            text = f"partial derivative of {task.name} with respect to {name}; the unit is that of their quotient"
             slope = program.define(f"slope_{task.name}_{name.replace('.', '_')}", slope, None, text)
             total = total + slope * points.jacobian(name)
     return total

@@ -94,14 +94,14 @@ def derive(
         f"dW_{name}",
         dW,
         "rad/s2",
-        f"{name}: relative angular acceleration for zero accelerations of the coordinates",
+        f"{name}: angular acceleration relative to the target, if all coordinate accelerations are zero",
     )
 
     def turned(w: Expr) -> Expr:
         return q0 * w + 0.5 * ir.cross(w, phi)
 
     rate = define(f"phi_{name}_dot", turned(W), "rad/s", f"{name}: time derivative of the orientation error")
-    second = "second derivative for zero accelerations of the coordinates"
+    second = "second time derivative if all coordinate accelerations are zero"
     bias = turned(dW) - (0.25 * (W @ phi)) * W + 0.5 * ir.cross(W, rate)
     columns = {k: turned(target.R.T @ kinematics.axes[k].e) for k in _moving(kinematics, frame)}
     return OrientationEquations(
@@ -128,7 +128,11 @@ def _jacobian(
     n = kinematics.mechanism.n
     parts: list[tuple[Index, Expr]] = [((slice(0, 3), k), columns.get(k, _STILL)) for k in range(n)]
     return program.assemble(
-        f"J_{name}", (3, n), parts, None, f"{name}: rate of the orientation error per coordinate rate"
+        f"J_{name}",
+        (3, n),
+        parts,
+        None,
+        f"{name}: derivative of the rate of the orientation error with respect to each coordinate rate",
     )
 
 

@@ -154,12 +154,12 @@ def on_subtrees(
                 parts.append((behind.N + ir.cross(kinematics.motions[c].arm, behind.F), behind.F))
         if parts:
             N, F = (sum(column[1:], start=column[0]) for column in zip(*parts, strict=True))
-            about = f"on the subtree of {bodies[b].name}"
+            about = f"on the subtree of body {bodies[b].name}"
             N = program.define(
                 f"N_{bodies[b].name}_{suffix}",
                 N,
                 "N.m",
-                f"applied moment {about}, about the origin of {bodies[b].name}",
+                f"applied moment {about} about the origin of {bodies[b].name}",
             )
             F = program.define(f"F_{bodies[b].name}_{suffix}", F, "N", f"applied force {about}")
             sums[b] = Wrench(b, N, F)

@@ -46,7 +46,7 @@ class JointSpring:
             f"{name}_{self.coordinate.symbol}",
             value,
             unit,
-            f"{name} of the spring and damper on {self.coordinate.name}",
+            f"{name} of the spring-damper on {self.coordinate.name}",
         )
 
 

@@ -73,7 +73,7 @@ def derive(
         f,
         on_coordinates,
         total("lambda", answers.Lambda, "multipliers of the constraints"),
-        total("drive_efforts", answers.drives, "efforts of the drives; N or N.m"),
+        total("drive_efforts", answers.drives, "drive efforts; N or N.m"),
     )
 
 

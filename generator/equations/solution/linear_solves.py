@@ -152,7 +152,8 @@ def _dependence_with(program: EquationSystem, item: ConstrainedSolve) -> tuple[E
     right = program.assemble(
         "Bd", (m, free + columns), parts, None, "right-hand sides for the dependent accelerations"
     )
-    text = "coordinate partition: dependent velocities per independent velocity, and remaining accelerations"
+    text = "derivatives of the dependent velocities with respect to the independent ones"
+    text += ", followed by the dependent accelerations for zero independent accelerations"
     found = program.solve("D", Cd, right, text, names, ratios=free)
     return Cd, found[:, 0:free], found[last]
 
@@ -222,7 +223,7 @@ def _dependence(program: EquationSystem, item: ConstrainedSolve) -> tuple[Expr, 
     Cd, Ci = split(program, item.jacobian, item.dependent, item.independent)
     if Ci is None:
         return Cd, None
-    text = "coordinate partition: dependent velocities per independent velocity"
+    text = "derivatives of the dependent velocities with respect to the independent velocities"
     names = dependent_names(item.coordinates, item.dependent)
     return Cd, program.solve("D", Cd, -Ci, text, names, ratios=len(item.independent))
 
@@ -237,7 +238,7 @@ def _assert_regular(program: EquationSystem, item: ConstrainedSolve, D: Expr) ->
     for i in range(D.shape[1]):
         steepness = steepness + D[:, i] @ D[:, i]
     steepness = ir.function("sumOfSquares", steepness, D)
-    text = "sum of squared ratios of dependent to independent velocities; units differ by ratio"
+    text = "sum of the squared elements of D; large near a singular matrix Cd; units differ by term"
     value = program.define("steepness", steepness, None, text)
     names = dependent_names(item.coordinates, item.dependent)
     text = f"the constraints cannot be solved for {names}: choose other dependent coordinates; time in s:"

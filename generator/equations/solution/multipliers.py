@@ -142,14 +142,18 @@ def _exerted(
     parts: list[tuple[Index, Expr]] = [((every, slice(r, unknowns)), units)]
     if rows:
         C = submatrix(
-            program, "Cu", constraints.C, (rows, range(n)), "Jacobian of the constraints that no drive realises"
+            program,
+            "Cu",
+            constraints.C,
+            (rows, range(n)),
+            "Jacobian of the constraints that are not enforced by drives",
         )
         parts.insert(0, ((every, slice(0, r)), C.T))
-    text = "generalised forces per multiplier and per drive effort"
+    text = "generalised forces due to unit values of the multipliers and of the drive efforts"
     E = program.assemble("E", (n, unknowns), parts, None, text)
     names = listed([mechanism.coordinates[k].name for k in actuated])
     if unknowns == n:
-        return program.solve("exerted", E, forces, "efforts of the drives", names)
+        return program.solve("exerted", E, forces, "drive efforts", names)
     rest = tuple(slice(0, size) for size in forces.shape[1:])
     last, size = slice(n, n + unknowns), n + unknowns
     identity = ir.constant([[float(i == j) for j in range(n)] for i in range(n)])
@@ -167,5 +171,5 @@ def _exerted(
         None,
         "generalised forces that multipliers and drive efforts exert",
     )
-    both = program.solve("exerted", K, right, "efforts of the drives", names)
+    both = program.solve("exerted", K, right, "drive efforts", names)
     return both[(last, *rest)]

@@ -158,8 +158,8 @@ class _Sums:
             b,
             m * a,
             "N",
-            f"inertia force and negative weight of {name}, for zero accelerations of the coordinates",
-            "inertia force and negative weight of each body, for zero accelerations of the coordinates",
+            f"inertia force minus weight of {name}, if all coordinate accelerations are zero",
+            "inertia force minus weight of each body, if all coordinate accelerations are zero",
         )
         I = _matrix(turned)
         N = I @ motion.dw + ir.cross(motion.w, I @ motion.w) + ir.cross(c, F)
@@ -192,13 +192,13 @@ class _Sums:
             f"inertia of the subtree of {name}",
             "inertia of the subtree of each body: xx, yy, zz, xy, xz, yz",
         )
-        text = "inertia moment and force minus weight, each subtree, zero accelerations; N.m and N"
+        text = "inertia wrench minus gravity wrench of each subtree if all qdd are zero; N.m and N"
         wrench = self._program.assemble(
             f"Wc_{name}",
             (6,),
             [((_ANGULAR,), N), ((_LINEAR,), F)],
             None,
-            f"inertia moment and force minus weight of the subtree of {name}; N.m and N",
+            f"inertia wrench minus gravity wrench of the subtree of {name}; N.m and N",
         )
         self._wrenches[b] = self._note("Wc", b, wrench, None, text)
 
@@ -230,13 +230,13 @@ class _Sums:
         else:
             angular, linear = e, freedom.u + ir.cross(self._places[freedom.body], e)
         parts: list[tuple[Index, Expr]] = [((_ANGULAR,), angular), ((_LINEAR,), linear)]
-        text = "twist per unit rate of each coordinate; units 1 and m (rotation), 1/m and 1 (translation)"
+        text = "twist that a unit rate of each coordinate causes; 1 and m for angles, 1/m and 1 for lengths"
         return self._coordinate("S", k, parts, text)
 
     def _wrench(self, k: int) -> Expr:
         S, b = self._twists[k], self._tree.freedoms[k].body
-        text = "inertia wrench of a subtree per acceleration of each coordinate"
-        text += "; units kg.m2 and kg.m (rotation), kg.m and kg (translation)"
+        text = "inertia wrench that a unit acceleration of each coordinate causes"
+        text += "; kg.m2 and kg.m for angles, kg.m and kg for lengths"
         return self._coordinate("P", k, self._inertia_times(b, S), text)
 
     def _inertia_times(self, b: int, V: Expr) -> list[tuple[Index, Expr]]:
@@ -323,7 +323,7 @@ class _Sums:
         behind = [k for k, freedom in enumerate(freedoms) if b in self._carriers(freedom.body)]
         parts: list[tuple[Index, Expr]] = [((_ANGULAR,), ir.zeros(3)), ((_LINEAR,), ir.zeros(3))]
         if above:
-            text = f"time derivative of the twist of the parent of {name} due to qdd"
+            text = f"acceleration of the parent body of {name} due to qdd"
             A = self._program.define(
                 f"A_{name}", _weighted(self._twists, x, above), None, f"{text}; rad/s2 and m/s2"
             )

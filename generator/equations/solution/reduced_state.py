@@ -66,7 +66,8 @@ def _solution(
         parts.insert(0, ((slice(0, m), slice(0, free)), -Ci))
     B = program.assemble("Bd", (m, free + 1), parts, None, "right-hand sides for the dependent velocities")
     names = dependent_names([c.name for c in mechanism.coordinates], active.following)
-    text = "coordinate partition: dependent velocities per independent velocity, and remaining velocities"
+    text = "derivatives of the dependent velocities with respect to the independent ones"
+    text += ", followed by the dependent velocities for zero independent velocities"
     return program.solve("E", Cd, B, text, names, ratios=free)
 
 

@@ -109,7 +109,7 @@ def forces(program: EquationSystem, dynamics: Dynamics, Q: Expr, units: Sequence
     `units`. Each of these columns contains a unit effort on its coordinate.
     """
     program.section("accelerations")
-    f = program.define("f", Q - dynamics.h, None, "applied minus inertia forces; N or N.m")
+    f = program.define("f", Q - dynamics.h, None, "applied forces minus inertia forces; N or N.m")
     if not units:
         return f, f
     n = f.shape[0]
@@ -168,7 +168,7 @@ def equations_of_motion(
         "wanted",
         stabilised(mechanism, constraints),
         None,
-        "right-hand side of the stabilised constraints C*qdd = wanted",
+        "right-hand side of the constraints C*qdd = wanted with Baumgarte stabilisation",
     )
     M, C, W = dynamics.M, None, None
     if active.rows:

@@ -249,5 +249,5 @@ def _parameters(tables: Tables) -> Iterator[ArrayDeclaration]:
     for names, (name, shape) in tables.made.items():
         unit = tables.parameters[names[0]][0]
         value = Expr("array", (len(names), *shape), tuple(ir.symbol(each, shape) for each in names))
-        text = f"table of the parameters {names[0]} to {names[-1]}" + ("" if unit else "; units differ by element")
+        text = f"array of the parameters {names[0]} to {names[-1]}" + ("" if unit else "; units differ by element")
         yield ArrayDeclaration(name, value.shape, unit, text, Origin(_NUMBERING), _ALIKE, value)
