@@ -42,7 +42,7 @@ class _Touch:
         return -self.gap(state)
 
     def held(self, state: KinematicState) -> Number:
-        """Return the force of spring and damper, N; it is negative if they would pull."""
+        """Return the force of the contact's spring and damper, N; the force is negative if they would pull."""
         opening = state.places.velocity[..., self.column] @ self.contact.normal
         return self.law.force(self.depth(state), -opening)
 
@@ -79,7 +79,7 @@ class Contacts(ForceElements):
         ]
 
     def relations(self) -> list[Relation]:
-        """Return two switching conditions per contact: overlap with the plane, compressive force."""
+        """Return two switching conditions per contact: point beyond the plane, and compressive force."""
         return [relation for touch in self._touches for relation in touch.overlap.relations()]
 
     def reaction(self, state: KinematicState) -> ForceContribution:
