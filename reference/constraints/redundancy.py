@@ -24,10 +24,11 @@ from ...core.trajectory import Array
 TOLERANCE = 1e-8
 # Rows shorter than this, relative to their terms, count as zero: input data often have only eight digits.
 _ZERO = 1e-7
-# Smallest divisor of a row, relative to the row's terms; a smaller one would amplify rounding errors.
+# Smallest divisor of a Jacobian row, relative to the row's terms; a smaller one amplifies rounding errors.
 _SHORT = 1e-6
-_ROUNDING = 1e-12  # Rows up to this fraction of the longest row are rounding errors.
-_INVOLVED = 1e-6  # A linear combination involves the rows whose coefficients exceed this.
+# A row counts as a rounding error if its length is at most this fraction of the longest row's length.
+_ROUNDING = 1e-12
+_INVOLVED = 1e-6  # Rows with coefficients up to this magnitude are not part of a linear combination.
 
 
 @dataclass(frozen=True)
