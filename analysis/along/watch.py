@@ -24,15 +24,16 @@ from ...reference.kinematics.segment import Segment
 from ...reference.solve.manifold import Manifold
 from ..start.left_out import LeftOut
 
-_SHRINKING = 15  # if this many successive step sizes never increase, the step size may tend to zero
+_SHRINKING = 15  # the step size may tend to zero if it does not increase in this many successive steps
 _SHRUNK = 1e-5  # step sizes below this fraction of the longest step may tend to zero
 _POINTS = 1000  # redundant constraints are checked at least this many times in a run
 _FALLING = 0.3  # minima of the smallest singular value are searched for below this fraction of its maximum
-# A step can contain a singular position if the Jacobian changes by more than this fraction of a sum.
-# The sum consists of the Jacobian's smallest singular values at both ends of the step.
+# Limit for the change of the constraint Jacobian in a step; beyond it, the step may contain a singular position.
+# The limit is relative to the sum of the Jacobian's smallest singular values at both ends of the step.
 _TURNED = 0.7
 _FASTEST = 3e8  # if a rate exceeds this value, rad/s or m/s, the motion has diverged
-_EDGE = 1e-3  # slopes at both ends of a step are difference quotients over this fraction of the step
+# the slope of a singular value at an end of a step is a difference quotient over this fraction of the step
+_EDGE = 1e-3
 _CLOSE = 0.1  # near a singularity, the smallest singular value is below this fraction of its maximum in the run
 # Short steps are due to a singularity if the smallest singular value is below this fraction of its maximum.
 _VERY_CLOSE = 1e-2
@@ -66,7 +67,7 @@ class SingularityMonitor:
     motion : FormulatedModel
         Equations of motion in the chosen formulation.
     longest : float
-        Maximum interval between two checks of redundant constraints, s.
+        Maximum time between two checks of redundant constraints, s.
     stop : float
         End time of the run, s.
     tolerance : float
@@ -151,7 +152,7 @@ class SingularityMonitor:
         return t + self._soonest(state, qdd, longest)[0]
 
     def back(self) -> None:
-        """Forget the recent steps; necessary if the run is repeated from an earlier time."""
+        """Discard the record of recent steps, for a run that is repeated from an earlier time."""
         self._recent.clear()
         self._passed, self._step = [], 0.0
 
@@ -293,7 +294,10 @@ class SingularityMonitor:
         return self._motion.model.state(state.t + later, position, state.qd, state.segment, state.lag)
 
     def _dips(self, begin: float, step: _Passed) -> bool:
-        """Whether the smallest singular value has a minimum within a step, judged by the slopes at both ends."""
+        """Whether the Jacobian's smallest singular value has a minimum within a step.
+
+        The slopes of the singular value at both ends of the step decide.
+        """
         edge = _EDGE * (step.t - begin)
         first, second, last = (self._within(step, t) for t in (begin, begin + edge, step.t - edge))
         return second < first and last < step.value
@@ -372,7 +376,8 @@ class SingularityMonitor:
         """Return a message about the constraint with the largest violation at time t, s.
 
         The method searches for a position that fulfils all constraints. If the search fails, the
-        violation at the last position of the search is reported. Otherwise, the message is empty.
+        violation at the last position of the search is reported. If the search succeeds, the message
+        is empty.
         """
         model = self._motion.model
         nearest = Manifold(model, state, self._left.active).nearest(
@@ -388,7 +393,7 @@ class SingularityMonitor:
 
 
 def branch_lost(singular: Singular) -> str:
-    """Return the error message for a motion that would jump to another branch at a singular position."""
+    """Return the error message for a step across a singular position that would jump to another branch."""
     return (
         f"the motion cannot be continued across t = {singular.t:.9g} s: the constraint equations"
         f" {', '.join(singular.constraints)} are linearly dependent there, and the velocities would jump to"

@@ -21,7 +21,8 @@ from ...reference.kinematics.extent import units_of_change
 from ...reference.kinematics.kinematics import Kinematics, Posture
 from .turned import Turns, turn
 
-_STAYING = {"base": "the base", "elastic": "beams"}  # how messages name the coordinates that must not change
+# text in messages for each kind of coordinate that must not change
+_STAYING = {"base": "the base", "elastic": "beams"}
 
 
 def assemble(mechanism: Mechanism, q: Array, mobile: Array | None = None) -> Array:
@@ -38,7 +39,7 @@ def assemble(mechanism: Mechanism, q: Array, mobile: Array | None = None) -> Arr
     q : ndarray, shape (n,)
         Described positions, rad or m.
     mobile : ndarray, shape (n,), optional
-        1 for coordinates that may change, 0 for all others; default `moving(mechanism)`.
+        1 for coordinates that may change, 0 for all others; by default, the result of `moving`.
 
     Raises
     ------
@@ -125,7 +126,9 @@ class _Gap:
 
 
 class _Loops:
-    """Closure conditions of all loops, m; angles are multiplied by the mechanism's extent.
+    """Closure conditions of all loops, m.
+
+    Angles are multiplied by the mechanism's extent, so that all conditions have the unit m.
 
     Attributes
     ----------

@@ -66,7 +66,7 @@ def _changes(mechanism: Mechanism, which: list[int], before: Array, after: Array
 
 
 def _plain(before: float, after: float) -> float:
-    """Return the value `after`, or 0 if it is only rounding error relative to `before`."""
+    """Return the value `after`, or 0 if its magnitude is only a rounding error of `before`."""
     return after if abs(after) > _ROUNDING * abs(before) else 0.0
 
 
