@@ -144,7 +144,7 @@ def _natural(space: StateSpace, model: System, point: OperatingPoint) -> Array:
     at = (point.t, *_coordinates(model, point), z)
     sizes = analysis.natural_accelerations(model.with_inputs(point.inputs), at)
     names = [name for level in ("position", "velocity") for name in signal_names(coordinates, level)]
-    internal = np.ones(len(further) - len(bristles))  # scale of the states of filters and controllers
+    internal = np.ones(len(further) - len(bristles))  # reference rate 1 for states of filters and controllers
     known = dict(zip([*names, *further], [*sizes, *sizes, *sizes[bristles], *internal], strict=True))
     found = np.array([known[name] for name in space.states])
     # The lower bound keeps rounding errors from counting as accelerations if no force acts on a coordinate.
