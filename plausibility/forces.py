@@ -29,7 +29,8 @@ def weight(model: System) -> float:
 def limit(model: System) -> float:
     """Return the largest plausible element force, N: 100 times the weight.
 
-    For mechanisms smaller than 1 m, the limit is higher.
+    For mechanisms smaller than 1 m, the limit is higher, because the ratio of strength to weight
+    increases.
     """
     return _TIMES * weight(model) * max(1.0, _REFERENCE_LENGTH / extent(model))
 
