@@ -129,7 +129,7 @@ class Call:
             raise NoValue(f"{self.function}({given}), or a derivative of it, is {kind}") from None
 
     def result(self, *operands: Value) -> Value:
-        """Return the operation's value for the operands, without translation of arithmetic errors."""
+        """Return the operation's value for the operands; an arithmetic error is raised unchanged."""
         return OPERATIONS[self.function](*operands)
 
 

@@ -102,7 +102,7 @@ class Posture:
         return found
 
     def __getitem__(self, k: int) -> Posture:
-        """Return the posture of state k out of many states."""
+        """Return the posture of the k-th of many states."""
         return Posture(self.datum[k], self.stacked[k], self.S[k], self.moves)
 
 

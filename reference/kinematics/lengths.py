@@ -16,7 +16,7 @@ from .kinematics import Posture, VectorMotion
 
 @dataclass(frozen=True)
 class LengthMotion:
-    """Length with its derivatives at one state or at many.
+    """Length with its derivatives at one state or at many states.
 
     Attributes
     ----------

@@ -81,7 +81,7 @@ class KinematicState:
         return [self[k] for k in range(len(self.q))]
 
     def __getitem__(self, k: int) -> KinematicState:
-        """Return state k out of many states."""
+        """Return the k-th of many states."""
         lag, followed = (x[k] if x.ndim > own else x for x, own in ((self.lag, 1), (self.followed, 2)))
         return replace(
             self,

@@ -197,7 +197,7 @@ def _pace(node: Node, horizon: float) -> Pace:
 
 
 def _values(node: Node, time: Array, begin: float) -> Array:
-    """Return an expression's values at times of shape (N,), s.
+    """Return an expression's values at N times, s, shape (N,).
 
     Conditions on time keep the truth values that they have at the time `begin`, s.
     """
@@ -210,7 +210,7 @@ def _values(node: Node, time: Array, begin: float) -> Array:
 
 
 def _at_once(node: Node, time: Array, segment: Segment) -> Array:
-    """Return an expression's values at all times, shape (N,).
+    """Return an expression's values at N times, shape (N,).
 
     Each branch of a condition is evaluated only at those times at which the branch is active.
     """
