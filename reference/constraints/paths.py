@@ -160,7 +160,7 @@ class PathRows:
         return slopes
 
     def stops(self) -> Iterator[float]:
-        """Return the times at which the acceleration or the jerk of the target jumps, s."""
+        """Return the times at which the acceleration or the jerk of the path's target jumps, s."""
         return self._target.stops()
 
     def _prescribed(self, state: KinematicState) -> list[Array]:

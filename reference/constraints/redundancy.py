@@ -55,7 +55,7 @@ class Rank:
 
 
 def scaled(C: Array) -> Array:
-    """Return the matrix C, shape (m, n), with each row divided by its length; zero rows remain zero."""
+    """Return the matrix C, shape (m, n), with each row divided by its length; rows of zeros remain unchanged."""
     return C / _lengths(C)[:, None]
 
 
@@ -131,7 +131,10 @@ def independent_rows(C: Array, preferred: Sequence[Sequence[int]], least: float 
 
 
 def _extending(C: Array, candidates: list[int], chosen: list[int], least: float) -> list[int]:
-    """Return the candidate rows that extend the span of the chosen rows, best conditioned first."""
+    """Return the candidate rows that extend the span of the chosen rows.
+
+    The best conditioned row comes first.
+    """
     if not candidates:
         return []
     span = qr(C[chosen].T, mode="economic")[0] if chosen else np.zeros((C.shape[1], 0))

@@ -44,7 +44,7 @@ class _Part:
         return self.element.period is not None
 
     def is_due(self, t: float) -> bool:
-        """Whether t is a sample time; t is in s."""
+        """Whether the time t, s, is a sample time of this element."""
         period = self.element.period
         return period is not None and abs(t - round(t / period) * period) <= _SAME_SAMPLE * period
 
@@ -153,7 +153,7 @@ class LawForces(ForceElements):
         return [part for part in self._parts if part.is_due(t)]
 
     def stops(self) -> list[float]:
-        """Return the times at which the expressions of the elements have a jump or a kink, s."""
+        """Return the times at which the expressions of the force elements have a jump or a kink, s."""
         return [time for reading in self.readings for time in stops(reading.node)]
 
     def reaction(self, state: KinematicState) -> ForceContribution:
@@ -175,7 +175,7 @@ class LawForces(ForceElements):
         return ForceContribution(elastic=elastic, applied=total - elastic, energy=energy)
 
     def powers(self, state: KinematicState) -> dict[str, float]:
-        """Return the power of each element that exerts a force, W."""
+        """Return the power of each force element that exerts a force, W."""
         acting = (part for part in self._parts if part.element.exerts_force)
         return {f"{part.element.kind} {part.element.name}": _power(part, state) for part in acting}
 

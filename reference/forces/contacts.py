@@ -79,7 +79,10 @@ class Contacts(ForceElements):
         ]
 
     def relations(self) -> list[Relation]:
-        """Return two switching conditions per contact: point beyond the plane, and compressive force."""
+        """Return the switching conditions of all contacts.
+
+        A contact has two conditions: the point is beyond the plane, and the force is compressive.
+        """
         return [relation for touch in self._touches for relation in touch.overlap.relations()]
 
     def reaction(self, state: KinematicState) -> ForceContribution:
@@ -151,7 +154,7 @@ class Contacts(ForceElements):
 
 
 def places(mechanism: Mechanism) -> list[Place]:
-    """Return the contact points of all bodies."""
+    """Return all points of bodies that can touch a contact plane."""
     return [contact.place for contact in mechanism.contacts]
 
 

@@ -91,7 +91,7 @@ class Filters:
         return [f.signal(quantity).name for f in self._filters for quantity in ("offset", "offset_rate")]
 
     def signals(self, states: Sequence[KinematicState]) -> dict[str, Array]:
-        """Return the output of each filter over a list of states, shape (N,) each."""
+        """Return the output of each input filter in N states, shape (N,) each."""
         return {
             f.signal("value").name: np.array([state.followed[i, 0] for state in states])
             for i, f in enumerate(self._filters)

@@ -212,7 +212,7 @@ class ForceModel:
 
 
 def _forces(element: ForceElements) -> dict[str, Callable[[KinematicState], Number]]:
-    """Return the forces of an element that expressions can refer to, as functions of one or many states."""
+    """Return the forces of a force element that expressions can refer to, as functions of one or many states."""
     found = element.forces()
     return found if element.forces_take_many else {name: partial(one_by_one, of) for name, of in found.items()}
 

@@ -159,7 +159,8 @@ def _rate_of_momentum(T_ddot: Array, HT: Array) -> Array:
     Parameters
     ----------
     T_ddot : ndarray, shape (…, c, 4, B, 4)
-        Second time derivative of the body transforms, as c columns.
+        Parts of the second time derivatives of the body transforms, such as the c parts for unit
+        accelerations.
     HT : ndarray, shape (…, B, 4, 4)
         Products H Tᵀ of pseudo-inertia and transposed transform.
     """

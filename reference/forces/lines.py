@@ -22,7 +22,7 @@ from .element import ElementContext, ForceArrow, ForceContribution, ForceElement
 
 @dataclass(frozen=True)
 class _Span:
-    """Geometry of a two-point force element in one state or many.
+    """Geometry of a two-point force element in one state or in many states.
 
     Attributes
     ----------
@@ -111,7 +111,7 @@ class Lines(ForceElements):
         self.readings = tuple(law.reading for law in self._laws)
 
     def stops(self) -> list[float]:
-        """Return the times at which an expression of an element has a jump or a kink, s."""
+        """Return the times at which an expression of a force element has a jump or a kink, s."""
         return [time for reading in self.readings for time in stops(reading.node)]
 
     def relations(self) -> list[Relation]:

@@ -64,7 +64,7 @@ class Supports(ForceElements):
 
     @property
     def marks(self) -> tuple[ForceArrow, ...]:
-        """Feet of the supports in drawings, with points on the base and on the ground in undeformed position."""
+        """Drawings of the supports: a foot on the ground for each support, at its undeformed position."""
         return tuple(
             ForceArrow(
                 "base.supports",

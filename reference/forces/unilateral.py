@@ -1,4 +1,4 @@
-"""Force laws of elements that push but never pull: contacts, end stops, unilateral supports."""
+"""Force laws of contacts, end stops and unilateral supports, which push but never pull."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ class NumericPressingLaw:
     def elastic(self, depth: Number) -> Number:
         """Return the spring force at a depth, N.
 
-        The force is an odd function of the depth, so that trial steps beyond an event also have a value.
+        The force is an odd function of the depth, so that it is also defined in trial steps beyond
+        an event.
         """
         return self.stiffness * np.sign(depth) * np.abs(depth) ** self.exponent
 

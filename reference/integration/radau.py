@@ -166,7 +166,7 @@ class Radau:
         self._factors = (np.nan, np.zeros(0, dtype=complex))
 
     def step(self) -> str | None:
-        """Take one step; return a message if no step is possible, else None.
+        """Take one step, and return None, or a message if no step is possible.
 
         If no step is possible, `status` becomes "failed". An error of the right-hand side is raised.
         """
@@ -205,7 +205,7 @@ class Radau:
             return None
 
     def dense_output(self) -> Callable[[float], Array]:
-        """Return the polynomial solution of the last step."""
+        """Return the polynomial solution of the last Radau step."""
         assert self._last is not None
         return self._last
 

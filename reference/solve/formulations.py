@@ -26,7 +26,7 @@ _WORN = 0.5
 
 @dataclass(frozen=True)
 class StateEquations:
-    """Linear system M q̈ = force + Cᵀ λ and C q̈ = rhs at one time or at many.
+    """Linear system M q̈ = force + Cᵀ λ and C q̈ = rhs at one time or at many times.
 
     Each of the c columns of the right-hand sides yields one column of q̈ and one column of λ.
 

@@ -114,7 +114,7 @@ class Rates:
 
 @dataclass(frozen=True)
 class _Equations:
-    """Equations of motion without friction, M q̈ + h = Q + Cᵀ λ and C q̈ = rhs, in one or many states."""
+    """Equations of motion without friction, M q̈ + h = Q + Cᵀ λ and C q̈ = rhs, in one state or in many states."""
 
     M: Array
     h: Array
