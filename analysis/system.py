@@ -60,7 +60,7 @@ class System:
 
     @property
     def mechanism(self) -> mechanism.Mechanism:
-        """Bodies, force elements and tasks with numerical parameters."""
+        """Bodies, force elements and programmed constraints with numerical parameters."""
         return self.problem.mechanism
 
     @property
@@ -110,7 +110,7 @@ class System:
     def reactions(self) -> analysis.Reactions:
         """Uniqueness of the joint reactions in the initial state.
 
-        Raises SolveError if the rank is ill-conditioned.
+        Raises SolveError if the rank of the constraint Jacobian is ill-conditioned.
         """
         return analysis.reactions(self.problem)
 

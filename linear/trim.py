@@ -91,7 +91,7 @@ def _balance(model: System, instance: Instance, point: OperatingPoint) -> tuple[
 
 
 def _step(slopes: Array, left: Array) -> Array:
-    """Return the weighted minimum-norm Newton step that zeroes the residual.
+    """Return the Newton step of minimum weighted norm that makes the linearised residual zero.
 
     Each unknown is weighted by its effect on the residual.
     """
@@ -101,7 +101,7 @@ def _step(slopes: Array, left: Array) -> Array:
 
 
 def _limits(model: System, at: State) -> Array:
-    """Return the largest residuals of `_balance` that count as zero, shape (n + m,)."""
+    """Return the largest residuals of `_balance` that count as zero in a steady state, shape (n + m,)."""
     natural = analysis.natural_accelerations(model.problem, (at.t, at.q, 0.0 * at.q, at.z))
     return np.concatenate([_BALANCED * natural, np.full(len(model.rows), _BALANCED)])
 

@@ -121,7 +121,7 @@ def _changes(model: System, course: analysis.EnergyHistory) -> Iterator[tuple[st
 
 
 def _varies(model: System, numbers: analysis.ReferenceModel, position: str | float) -> bool:
-    """Return whether an expression of time is not constant.
+    """Whether an expression of time varies.
 
     The expression is sampled from t = 0 to a time of 100 run durations.
     """

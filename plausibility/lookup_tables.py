@@ -1,4 +1,4 @@
-"""Remarks on lookup tables whose interpolation leaves the range of their points."""
+"""Remarks on lookup tables whose interpolated values leave the range of the values at the points."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def _lifted(element: ElementForce) -> Remark:
 
 
 def inactive_in_run(model: System, run: Trajectory) -> Iterator[Remark]:
-    """Yield remarks on outriggers that lift and ropes that become slack, with the first time in the run."""
+    """Yield remarks on outriggers that lift and ropes that become slack, with the time of the first event."""
     yield from _tipping(model, run)
     for line in model.mechanism.lines:
         tension = run.signals[line.signals["force"].signal.name]

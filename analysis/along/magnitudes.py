@@ -273,7 +273,7 @@ class _Samples:
 
         The estimate is the larger of two values:
 
-        - the change that the estimated changes of the expression's variables cause,
+        - the change of the expression due to the estimated changes of its variables,
         - 10⁻⁸ times the sum of the magnitudes of all terms.
         """
         at = [reading.sizes(state) for state in self._states]
@@ -398,7 +398,10 @@ class _Samples:
         return found
 
     def _rows_at_events(self) -> list[int]:
-        """Return sorted indices of output times near events: for each element, the nearest one to any event."""
+        """Return the indices of output times near events, in ascending order.
+
+        For each element with events, the output time nearest to one of its events is selected.
+        """
         nearest: dict[str, tuple[float, int]] = {}
         for event in self._run.events:
             row = int(np.argmin(np.abs(self._run.time - event.t)))

@@ -287,7 +287,7 @@ class _Run:
         return t, y, length
 
     def _enter(self, segment: Segment, t: float, y: Array) -> None:
-        """Assign a time segment to all output times after its beginning at time t, s, with the state y.
+        """Assign a time segment to all output times from its beginning t, s, on; its initial state is y.
 
         If an output time and an event coincide within rounding, the output time belongs to the
         segment after the event and has the state y. If the segment were combined with an earlier

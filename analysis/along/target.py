@@ -25,10 +25,10 @@ _CLOSE = 1e-10  # a Newton iteration has converged if its correction is at most 
 def programmed_target(problem: InitialValueProblem, trajectory: Trajectory) -> dict[str, Array]:
     """Return the prescribed positions of points at the times of a trajectory.
 
-    The result contains a point if two conditions are met: position-level programmed constraints depend
-    on the point's position, and they depend on no other moving quantity. The prescribed position is the
-    position nearest to the actual one that fulfils all these constraints. Unconstrained components are
-    therefore equal to those of the actual motion.
+    The result contains a point if two conditions are met: position-level programmed constraints
+    depend on the point's position, and they depend on no other moving quantity. The prescribed
+    position is the position nearest to the actual position that fulfils all these constraints.
+    Unconstrained components are therefore equal to those of the actual motion.
 
     Returns
     -------

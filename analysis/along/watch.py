@@ -1,4 +1,4 @@
-"""Monitoring of redundant constraints and of the distance from singular positions during a run.
+"""Detection of violated redundant constraints and of singular positions during a run.
 
 Near a singular position, or near the boundary of a function's domain, the step sizes of the
 integrator decrease towards zero. The monitor detects this decrease before the integrator fails, and
@@ -157,7 +157,7 @@ class SingularityMonitor:
         self._passed, self._step = [], 0.0
 
     def explained(self, segment: Segment, t: float, y: Array) -> str:
-        """Return the reason why a run cannot continue after state y, shape (size,), at time t, s.
+        """Return the reason, as text, why a run cannot continue after the state y, shape (size,), at time t, s.
 
         The reason is a singular position, or a coordinate that accelerates without bound.
         """
@@ -197,12 +197,11 @@ class SingularityMonitor:
         return to_nothing or (at_singular and max(recent) < _SHORT * self._step)
 
     def _is_end(self, segment: Segment, t: float, y: Array) -> bool:
-        """Whether the motion ends at this state.
+        """Whether the motion ends at this state, after the step sizes have become very small.
 
-        The check is made after the step sizes have become very small. The motion ends at the boundary
-        of a function's domain. The motion also ends at a singular position, unless the constraints can
-        be fulfilled a little later. In all other cases, the motion continues, and the steps are short
-        only for accuracy.
+        The motion ends at the boundary of a function's domain. The motion also ends at a singular
+        position, unless the constraints can be fulfilled a little later. In all other cases, the
+        motion continues, and the steps are short only for accuracy.
         """
         state = self._motion.moment(t, y, segment)[0]
         if not self._left.active or self._smallest(state) > _CLOSE * self._largest:
@@ -223,7 +222,7 @@ class SingularityMonitor:
                 raise SolveError(str(opened))
 
     def _measure(self, segment: Segment, after: float, y: Array, at: Callable[[], Interpolant]) -> Singular | None:
-        """Return the singular position in the recent steps, or None.
+        """Return the singular position in the recent steps, or None if none is found.
 
         The position is a minimum of the Jacobian's smallest singular value σ over time. The minimum is
         searched for in two cases: σ at one step end is less than at the preceding and following step ends,
@@ -248,7 +247,7 @@ class SingularityMonitor:
         return None
 
     def _seek(self, steps: list[tuple[float, _Passed]]) -> Singular | None:
-        """Return the singular position within the given steps, or None.
+        """Return the singular position within the given steps, or None if none is found.
 
         The position is singular if the smallest singular value of the Jacobian has a minimum close to zero.
         """
@@ -263,7 +262,7 @@ class SingularityMonitor:
         return bool(self.singular) and t <= self.singular[-1].t + self._longest
 
     def _ahead(self, segment: Segment, t: float, y: Array) -> Singular | None:
-        """Return a singular position shortly after this state, or None.
+        """Return a singular position shortly after this state, or None if none is found.
 
         The search assumes that the motion continues at its current velocities.
         """

@@ -162,7 +162,10 @@ class _Analysis:
 
 
 def _both(here: Verdict, there: Verdict) -> Verdict:
-    """Return the uniqueness of a reaction; a component must be unique in both of two configurations."""
+    """Return the uniqueness of a joint reaction from its uniqueness in two configurations.
+
+    A component counts as unique if it is unique in both configurations.
+    """
     components = {key: unique and there.components.get(key, True) for key, unique in here.components.items()}
     return Verdict(here.name, here.kind, here.unique and there.unique, components)
 

@@ -21,7 +21,7 @@ from ...reference.kinematics.extent import units_of_change
 from ...reference.kinematics.kinematics import Kinematics
 from ...reference.solve.model import ReferenceModel, pseudo_inertia
 
-# if cancellation reduces an inertia by a larger factor, accelerations have fewer than nine reliable digits
+# if cancellation reduces an inertia by more than this factor, accelerations have fewer than nine reliable digits
 _LOST = 1e6
 _MASSLESS = 1e-12  # largest inertia that is treated as zero, relative to the inertia of the subtree
 # Smallest radius of gyration that is assumed for a body, relative to the mechanism's extent.
@@ -52,7 +52,7 @@ def massless(model: ReferenceModel, q0: ArrayLike) -> list[Problem]:
 
 
 def elsewhere(q: Array) -> Array:
-    """Return coordinates, shape (n,), shifted by different amounts, so that no axes are aligned by chance."""
+    """Return coordinates, shape (n,), with a different shift for each, so that no axes are aligned by chance."""
     return np.asarray(q + _OFFSET + _VARIATION * np.sin(np.arange(len(q)) + 1.0))
 
 

@@ -25,13 +25,13 @@ def start_notes(problem: InitialValueProblem) -> list[str]:
     Parameters
     ----------
     problem : InitialValueProblem
-        Equations with the initial state that `start_state` determined.
+        Equations of motion with their initial state.
     """
     return [*_moved(problem), *_slowed(problem), *_unreachable(problem)]
 
 
 def _moved(problem: InitialValueProblem) -> Iterator[str]:
-    """Yield a note if joints had to move far from their described positions to close the loops."""
+    """Yield a note if the loop closure moved joints far from their described positions."""
     mechanism = problem.mechanism
     if not mechanism.closures:
         return

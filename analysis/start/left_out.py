@@ -141,7 +141,7 @@ class LeftOut:
         return found, allowed * scale + small
 
     def _shares(self, C: Array) -> Array:
-        """Return the matrix A, shape (k, r), with C[redundant rows] = A·C[independent rows]."""
+        """Return the matrix A, shape (k, r), with C[redundant rows] = A·C[independent rows] for the Jacobian C."""
         C = C * self._unit
         return np.asarray(np.linalg.lstsq(C[self.active].T, C[self.rows].T, rcond=None)[0].T, dtype=np.float64)
 
