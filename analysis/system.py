@@ -42,7 +42,8 @@ class System:
         Equations for the generated C code. A partition "auto" is chosen in every state, and
         accelerations use recursion over the bodies if that is cheaper.
     accelerations : str
-        Method by which the native FMU computes accelerations; "" if there is no choice.
+        Method by which the FMU from generated C code computes accelerations. The text is empty if
+        only one method is possible.
     """
 
     chain: Description
@@ -59,7 +60,7 @@ class System:
 
     @property
     def mechanism(self) -> mechanism.Mechanism:
-        """Bodies, force elements and tasks with numerical parameters."""
+        """Bodies, force elements and programmed constraints with numerical parameters."""
         return self.problem.mechanism
 
     @property
@@ -96,7 +97,7 @@ class System:
 
     @property
     def chooses(self) -> bool:
-        """Whether the native FMU chooses the dependent coordinates again in every state."""
+        """Whether the FMU from generated C code chooses the dependent coordinates again in every state."""
         items = (getattr(item, "system", item) for item in self.native_program.items)
         return any(isinstance(item, ConstrainedSolve) and item.ratios is None for item in items)
 
@@ -109,7 +110,7 @@ class System:
     def reactions(self) -> analysis.Reactions:
         """Uniqueness of the joint reactions in the initial state.
 
-        Raises SolveError if the rank is ill-conditioned.
+        Raises SolveError if the rank of the constraint Jacobian is ill-conditioned.
         """
         return analysis.reactions(self.problem)
 
@@ -222,7 +223,7 @@ def assemble_system(chain: Description, source: str = "description") -> System:
     clashes = variables.clashes(program)
     if clashes:
         raise DescriptionError(source, clashes)
-    free = solvability.rank < numbers.n  # false if the constraints determine all coordinates
+    free = solvability.rank < numbers.n  # whether the mechanism has degrees of freedom
     settings = chain.constraints
     chooses = free and settings.formulation == "gpme" and settings.dependent == "auto"
     if not free or (settings.formulation == "lagrange" and program.rows):

@@ -35,7 +35,7 @@ from .state_space import StateSpace
 from .tracks import ModeTracks, tracks
 
 TIME = "t"
-_MOST = 10_000  # maximum number of values
+_MOST = 10_000  # maximum number of values of the varied parameter or of time
 
 
 def along_of(text: str) -> tuple[str, list[float]]:
@@ -102,7 +102,8 @@ def _places(
 ) -> list[tuple[System, State | float]]:
     """Return the mechanism and the operating point for each value of the varied quantity.
 
-    The operating point is a state, or the time at which the state is taken from a run, s.
+    The operating point is a state, or a time, s. For a time, the state at this time of a run is
+    used.
     """
     if options.key == TIME:
         return [(model, checked(model, StateOptions(time=t))) for t in numbers]

@@ -15,8 +15,8 @@ from ..core.trajectory import Array
 from ..report.plots import style
 from .modes import Mode
 
-_MOST = 8  # maximum number of curves
-_POINTS = 800  # number of frequencies, apart from additional points near eigenfrequencies
+_MOST = 8  # maximum number of curves in a Bode plot
+_POINTS = 800  # number of frequencies of a Bode plot, without the additional points near eigenfrequencies
 # Distances of additional points near each eigenfrequency, relative to that frequency.
 _BESIDE = np.array([-0.03, -0.01, -0.003, 0.003, 0.01, 0.03])
 

@@ -14,7 +14,7 @@ from ..core.trajectory import Array
 from ..report.plots import style
 
 _WIDE = 100.0  # largest ratio of frequencies for which the frequency axis is linear, not logarithmic
-_APART = 0.035  # minimum distance of labels, relative to the height of the axes
+_APART = 0.035  # minimum distance of two labels in a Campbell diagram, relative to the height of the axes
 
 
 def draw(label: str, values: Array, eigenvalues: NDArray[np.complex128]) -> Figure:

@@ -144,7 +144,8 @@ def _natural(space: StateSpace, model: System, point: OperatingPoint) -> Array:
     at = (point.t, *_coordinates(model, point), z)
     sizes = analysis.natural_accelerations(model.with_inputs(point.inputs), at)
     names = [name for level in ("position", "velocity") for name in signal_names(coordinates, level)]
-    internal = np.ones(len(further) - len(bristles))  # scale of the states of filters and controllers
+    # reference rate 1 for states of filters and controllers, for which no natural rate is known
+    internal = np.ones(len(further) - len(bristles))
     known = dict(zip([*names, *further], [*sizes, *sizes, *sizes[bristles], *internal], strict=True))
     found = np.array([known[name] for name in space.states])
     # The lower bound keeps rounding errors from counting as accelerations if no force acts on a coordinate.
@@ -154,7 +155,7 @@ def _natural(space: StateSpace, model: System, point: OperatingPoint) -> Array:
 def _coordinates(model: System, point: OperatingPoint) -> tuple[Array, Array]:
     """Return q and q̇, shape (n,) each.
 
-    Rates that are not states are set to 0, because they follow from the other rates.
+    Rates that are not states are set to 0, because they follow from the independent rates.
     """
     names = (signal_names(model.mechanism.coordinates, level) for level in ("position", "velocity"))
     q, qd = (np.array([point.signals.get(name, 0.0) for name in level]) for level in names)

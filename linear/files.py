@@ -25,7 +25,7 @@ _NAMES = ("states", "inputs", "outputs", "coordinates", "notes")
 
 
 def check_bode(model: System, outputs: Sequence[str] | None, folder: Path | None) -> None:
-    """Raise DescriptionError if a Bode plot would have no or too many curves, or if no folder is given."""
+    """Raise DescriptionError if a Bode plot would have no or more than eight curves, or if no folder is given."""
     if folder is None:
         raise DescriptionError("bode", "expected a folder for bode.svg, got none; add the option --out")
     program = model.native_program

@@ -15,7 +15,7 @@ from ..description.load import from_data, tables_of
 from ..options.linear import StateOptions
 from .state_space import StateSpace
 
-_SAME = 1e-9  # difference from the initial position that counts as zero, rad or m
+_SAME = 1e-9  # differences from the initial position up to this value count as zero, rad or m
 
 
 def motions_held(model: System) -> System:
@@ -72,8 +72,10 @@ def _trim_notes(model: System, space: StateSpace) -> StateSpace:
     if held := _values(model):
         notes.append(f"motions are held at their values at t = 0: {_listed(held)}")
     if moved:
-        text = f"trim moves {', '.join(moved)}; a run begins at the initial state of the description"
-        notes.append(f"{text} and therefore moves with the trim inputs")
+        notes.append(
+            f"trim moves {', '.join(moved)}; with the trim inputs, a run does not remain at rest, because it"
+            " begins at the initial state of the description"
+        )
     return replace(space, notes=(*space.notes, *notes))
 
 
@@ -105,8 +107,8 @@ def _equilibrium_note(model: System, space: StateSpace) -> StateSpace:
 def moving_tasks(chain: Description) -> Sequence[str]:
     """Return the names of the programmed constraints that depend on time.
 
-    The search for a steady state does not replace these constraints by constant values. They can
-    therefore exclude a steady state.
+    The search for a steady state keeps the time dependence of these constraints. They can therefore
+    make a steady state impossible.
     """
     tasks = chain.programmed
     return [
@@ -115,7 +117,7 @@ def moving_tasks(chain: Description) -> Sequence[str]:
 
 
 def _values(model: System) -> dict[str, str]:
-    """Return a mapping from each motion that an expression defines to its value at t = 0, as text."""
+    """Return the value at t = 0 of each joint motion that an expression prescribes, as text, by motion."""
     numbers, state = model.problem.model, model.problem.initial_state
     return {
         motion.name: repr(

@@ -15,7 +15,7 @@ from ..runs.fmpy_runs.states import State, further_states, signals
 from .modes import Mode, free_coordinates, modes
 from .tangent import residuals, tangent
 
-_DIFFERENCES = 1e-9  # error of central differences, relative to the largest one
+_DIFFERENCES = 1e-9  # error of derivatives from central differences, relative to the largest derivative
 _LEAST = 0.05  # least share of a coordinate in a motion, relative to the largest share
 
 

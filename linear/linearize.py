@@ -64,7 +64,7 @@ def linearize(model: System, options: LinearizeOptions) -> StateSpace:
 
 
 def chosen_point(plant: Plant, at: State | float, inputs: InputTable | None, *, trim: bool) -> OperatingPoint:
-    """Return the operating point of a native FMU.
+    """Return the operating point of an FMU that is compiled from generated C code (native FMU).
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def chosen_point(plant: Plant, at: State | float, inputs: InputTable | None, *, 
 
 
 def linearized(plant: Plant, point: OperatingPoint, *, full: bool = False) -> StateSpace:
-    """Linearise a native FMU at an operating point.
+    """Linearise an FMU that is compiled from generated C code (native FMU) at an operating point.
 
     With `full`, the states are those of the equations (see `LinearizeOptions`).
     """

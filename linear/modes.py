@@ -36,8 +36,8 @@ class Mode:
         Whether the mode is a motion that no force resists. The criterion is |λ| of at most 1e-6 of the
         largest |λ|.
     state
-        Name of the state that changes most if the mode moves no coordinate, for example a friction state
-        or a state of a controller. Empty if the mode moves coordinates.
+        Name of the state that changes most, for example a friction state or a state of a controller,
+        if the mode moves no coordinate. If the mode moves a coordinate, the name is empty.
 
     Examples
     --------
@@ -193,7 +193,7 @@ def _eigen(A: Array, rates: NDArray[np.bool_], error: float) -> tuple[Complex, C
 
 
 def _error(A: Array, relative: float) -> float:
-    """Return the norm of the error of the state matrix A, 1/s."""
+    """Return the norm of the error of the state matrix A, 1/s, from the relative error of its elements."""
     return relative * max(1.0, float(np.linalg.norm(A, 2)))
 
 
@@ -225,7 +225,7 @@ def _without_rounding(A: Array, values: Complex, uncertainty: Array, limit: floa
 
 
 def _is_eigenvalue(A: Array, value: complex, limit: float) -> bool:
-    """Return whether a number is an eigenvalue of the matrix A, up to errors in A of the norm `limit`."""
+    """Whether a number is an eigenvalue of a matrix that differs from A by an error of norm `limit`."""
     smallest = np.linalg.svd(A - value * np.eye(len(A)), compute_uv=False)[-1]
     return bool(smallest <= limit)
 

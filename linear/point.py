@@ -22,7 +22,7 @@ _TOLERANCE = 1e-9  # relative tolerance of the run that leads to the operating p
 
 @dataclass(frozen=True)
 class Plant:
-    """Native FMU of a mechanism.
+    """FMU of a mechanism that is compiled from generated C code, also called native FMU.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class OperatingPoint:
 
 
 def checked(model: System, options: StateOptions) -> State | float:
-    """Return the state that the user chose, or the time at which the state is taken from a run, s.
+    """Return the operating point that the user chose: a state, or a time of a run, s.
 
     Raises
     ------

@@ -133,6 +133,8 @@ class StateSpace:
     def _sizes(self, states: NDArray[np.complexfloating[Any, Any]]) -> Array:
         """Return the reference magnitude for rounding errors of each state's response, shape (N, k, m).
 
+        There are N frequencies, k states and m inputs.
+
         The reference magnitude is the largest response among all states with the same unit.
         """
         sizes: Array = np.abs(states)

@@ -38,7 +38,7 @@ class Tangent:
 
 
 def shortly_after(t: float) -> float:
-    """Return a time shortly after t, s, at which time derivatives are the right-hand derivatives at t."""
+    """Return a time shortly after t, s, for the evaluation of right-hand time derivatives at t."""
     return t + _AHEAD * max(1.0, abs(t))
 
 
@@ -104,8 +104,8 @@ def tangent(model: System, position: Residual, velocity: Residual, size: int) ->
 def _dependent(model: System, C: Array) -> list[int]:
     """Return the coordinates whose rates follow from the velocity constraints C q̇ = ν.
 
-    If the description does not name dependent coordinates, those with the best conditioned Jacobian are
-    chosen.
+    If the description does not name dependent coordinates, QR decomposition with pivoting selects
+    coordinates with a well-conditioned Jacobian.
     """
     named = model.chain.constraints.dependent
     if named == "auto":

@@ -98,7 +98,7 @@ class ModeTracks:
         Returns
         -------
         pandas.DataFrame
-            One row per value and mode, with the columns of the CSV file.
+            One row per value and mode, with the columns of `modes_along.csv`.
 
         Raises
         ------
@@ -251,9 +251,9 @@ def tracks(
 class _Line:
     """Track of one mode along the varied quantity.
 
-    The keys of `at` are indices of the values of the varied quantity. Each entry contains the mode at
-    this value, and its modal assurance. The modes at the next value are compared with `shape` and
-    `eigenvalue`.
+    The keys of `at` are indices of the values of the varied quantity. Each entry contains the mode
+    at this value, and its modal assurance. The attributes `shape` and `eigenvalue` are compared with
+    the modes at the next value.
     """
 
     shape: Complex

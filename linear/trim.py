@@ -17,9 +17,9 @@ from ..runs.fmpy_runs.states import State, signals
 from .held import moving_tasks
 from .point import OperatingPoint, Plant
 
-_ITERATIONS = 50  # maximum number of Newton steps
-_LONGEST = 0.3  # maximum change of a coordinate in a step, rad or m
-# Limit for constraint residuals, and for accelerations as fractions of their typical magnitude, in equilibrium.
+_ITERATIONS = 50  # maximum number of Newton steps in the search for a steady state
+_LONGEST = 0.3  # maximum change of a coordinate in a Newton step, rad or m
+# In a steady state, constraint residuals, and accelerations relative to their typical magnitude, are below this.
 _BALANCED = 1e-10
 _RANK = 1e-12  # singular values below this fraction of the largest are treated as zero
 _TINY = 1e-300  # positive lower bound that avoids division by zero, rad or m
@@ -36,7 +36,7 @@ def trimmed(plant: Plant, near: State) -> OperatingPoint:
     Parameters
     ----------
     plant : Plant
-        Native FMU of the mechanism.
+        FMU of the mechanism, compiled from generated C code.
     near : State
         Initial guess.
 
@@ -76,7 +76,7 @@ def _free(model: System, near: State) -> list[int]:
 
 
 def _balance(model: System, instance: Instance, point: OperatingPoint) -> tuple[Array, Array]:
-    """Return the residual (q̈, Φ), shape (n + m,), and the residual's derivatives.
+    """Return the residual (q̈, Φ) of the steady state, shape (n + m,), and the residual's derivatives.
 
     The derivatives with respect to q and the inputs have the shape (n + m, n + number of inputs).
     """
@@ -91,7 +91,7 @@ def _balance(model: System, instance: Instance, point: OperatingPoint) -> tuple[
 
 
 def _step(slopes: Array, left: Array) -> Array:
-    """Return the weighted minimum-norm Newton step that zeroes the residual.
+    """Return the Newton step of minimum weighted norm that makes the linearised residual zero.
 
     Each unknown is weighted by its effect on the residual.
     """
@@ -101,7 +101,7 @@ def _step(slopes: Array, left: Array) -> Array:
 
 
 def _limits(model: System, at: State) -> Array:
-    """Return the largest residuals of `_balance` that count as zero, shape (n + m,)."""
+    """Return the largest residuals of `_balance` that count as zero in a steady state, shape (n + m,)."""
     natural = analysis.natural_accelerations(model.problem, (at.t, at.q, 0.0 * at.q, at.z))
     return np.concatenate([_BALANCED * natural, np.full(len(model.rows), _BALANCED)])
 

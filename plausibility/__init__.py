@@ -1,4 +1,4 @@
-"""Remarks on values that are probably unintended: the fourth line of the verdict."""
+"""Remarks on values that are probably unintended: the plausibility check in the verdict on a run."""
 
 from .collect import of_description, of_run
 from .drives import input_starts

@@ -20,7 +20,8 @@ _ROUNDING = 1e-12  # a motion with an RMS up to this value times max(1, largest 
 # Smaller changes of forces (relative to weight) and moments (relative to weight · extent) are irrelevant.
 _CHANGE = 1e-9
 _EARTH = 9.80665  # standard gravity, m/s²
-_SAMPLES, _LATER = 60, 100.0  # samples per time range; last sampled time, in multiples of the run's duration
+# Number of samples in each time range, and time of the last sample in multiples of the run's duration.
+_SAMPLES, _LATER = 60, 100.0
 
 
 def constant_inputs(model: System, run: Trajectory, inputs: Mapping[str, Input] | None = None) -> Iterator[Remark]:
@@ -120,7 +121,7 @@ def _changes(model: System, course: analysis.EnergyHistory) -> Iterator[tuple[st
 
 
 def _varies(model: System, numbers: analysis.ReferenceModel, position: str | float) -> bool:
-    """Return whether an expression of time is not constant.
+    """Whether an expression of time varies.
 
     The expression is sampled from t = 0 to a time of 100 run durations.
     """

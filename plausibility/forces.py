@@ -27,9 +27,10 @@ def weight(model: System) -> float:
 
 
 def limit(model: System) -> float:
-    """Return the largest plausible element force, N: 100 times the weight.
+    """Return the largest plausible force of a force element, N: 100 times the weight of the mechanism.
 
-    For mechanisms smaller than 1 m, the limit is higher.
+    For mechanisms smaller than 1 m, the limit is higher, because the ratio of strength to weight
+    increases.
     """
     return _TIMES * weight(model) * max(1.0, _REFERENCE_LENGTH / extent(model))
 

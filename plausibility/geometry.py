@@ -70,7 +70,7 @@ def _mark(key: str, place: Place) -> Mark:
 
 
 def described(model: System, body: Body) -> Base | Link | None:
-    """Return the table of a body in the description."""
+    """Return the entry of the description that defines a body: the base, or the link of the body."""
     if body.link == "base":
         return model.chain.base
     return next(entry for entry in model.chain.links if entry.name == body.link)

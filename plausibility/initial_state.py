@@ -95,7 +95,8 @@ def initial_state(model: System, problem: InitialValueProblem) -> InitialState:
     further = np.array([*np.zeros(len(numbers.friction.coordinates)), *numbers.internal.start])
     natural = analysis.natural_accelerations(problem, (0.0, *start, further))
     commanded = analysis.accelerations_by_rows(problem, found, tasks)
-    left = found.qdd - commanded  # the equations are linear in q̈, so the commanded part can be subtracted
+    # the equations are linear in q̈, so accelerations that constraints command can be subtracted
+    left = found.qdd - commanded
     is_left = np.abs(left) > _ROUNDING * np.maximum(natural, np.abs(commanded))
     return InitialState(
         element_forces(numbers, problem.initial_state),
@@ -107,7 +108,7 @@ def initial_state(model: System, problem: InitialValueProblem) -> InitialState:
 
 
 def element_forces(numbers: ReferenceModel, state: KinematicState) -> tuple[ElementForce, ...]:
-    """Return the forces of supports, two-point elements, contacts and spring-damper closures in a state."""
+    """Return the forces of supports, two-point force elements, contacts and spring-damper closures in a state."""
     return tuple(_forces(numbers, state))
 
 

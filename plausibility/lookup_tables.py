@@ -1,4 +1,4 @@
-"""Remarks on lookup tables whose interpolation leaves the range of their points."""
+"""Remarks on lookup tables whose interpolated values leave the range of the values at the points."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from ..description.tables.table import Table
 from ..language import piecewise
 from .remark import Remark
 
-_LIMIT = 0.01  # largest admissible overshoot, relative to the range of the table's values
-_SAMPLES = np.linspace(0.0, 1.0, 33)[1:-1]  # sample positions between two points, relative to their distance
+_LIMIT = 0.01  # largest admissible overshoot of a spline, relative to the range of the table's values
+# positions of samples between two points of a table, as fractions of the interval
+_SAMPLES = np.linspace(0.0, 1.0, 33)[1:-1]
 
 
 def overshooting_tables(model: System) -> Iterator[Remark]:
@@ -37,10 +38,11 @@ def overshooting_tables(model: System) -> Iterator[Remark]:
 def largest_overshoot(table: Table) -> tuple[float, float]:
     """Return the time, s, and the size of the largest overshoot of a cubic spline.
 
-    The size is relative to the range of the points.
+    The size is relative to the range of the values at the points.
 
-    If the data are monotone near two neighbouring points, the spline must stay in the range of these
-    two points. Elsewhere, the spline must stay in the range of all points.
+    If the data are monotone near two neighbouring points, the spline must stay between the values at
+    these two points. Elsewhere, the spline must stay between the smallest and the largest value of
+    all points.
     """
     time, values = table.points
     spread = float(np.ptp(values))
@@ -55,7 +57,10 @@ def largest_overshoot(table: Table) -> tuple[float, float]:
 
 
 def _admissible(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the smallest and largest admissible value in each interval between points, shape (N − 1,)."""
+    """Return the smallest and largest admissible values of a spline in each interval, shape (N − 1,) each.
+
+    Each interval lies between two neighbouring points of a lookup table with N points.
+    """
     rises = np.pad(np.sign(np.diff(values)), 1)
     near = np.array([rises[:-2], rises[1:-1], rises[2:]])
     monotone = np.all(near >= 0.0, axis=0) | np.all(near <= 0.0, axis=0)

@@ -11,11 +11,11 @@ from ..mechanism import Mechanism
 
 
 class Named(Protocol):
-    """Part of the description with a name."""
+    """Element of the description that has a name, such as a link, support or force element."""
 
     @property
     def name(self) -> str:
-        """Name in the description."""
+        """Name of the element in the description."""
 
 
 def member(key: str, parts: Sequence[Named], name: str) -> str:
@@ -28,7 +28,7 @@ def member(key: str, parts: Sequence[Named], name: str) -> str:
 
 
 def by_law(model: System, name: str) -> str:
-    """Return the description key of a force element of the package `laws`, from the name of the element."""
+    """Return the description key of the force element `name`, whose law is defined in the package `laws`."""
     key = next(element.key for element in model.mechanism.elements if element.name == name)
     return member(key, getattr(model.chain, key), name)
 

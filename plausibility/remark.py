@@ -43,11 +43,11 @@ class Remark:
     hint
         Probable cause or remedy.
     value
-        Value that exceeds `limit`, or None.
+        Value that exceeds `limit`; None if the remark has no value.
     unit
         Unit of value and limit.
     limit
-        Limit that usual mechanisms do not exceed, or None.
+        Limit that usual mechanisms do not exceed; None if the remark has no limit.
     time
         Time of the run in s, or None for a remark that belongs to no time.
 
@@ -70,7 +70,7 @@ class Remark:
 
     @property
     def text(self) -> str:
-        """One line with the place, the observation, and the probable cause or remedy."""
+        """Text of the remark in one line: description key, observation, and probable cause or remedy."""
         return f"{self.where}: {self.found}; {self.hint}"
 
     def data(self) -> dict[str, Any]:
@@ -102,12 +102,15 @@ def ordered(remarks: Iterable[Remark]) -> tuple[Remark, ...]:
 
 
 def word(remarks: Sequence[Remark]) -> str:
-    """Return the fourth line of the verdict: `plausible`, or `questionable` if there are remarks."""
+    """Return the result of the plausibility check: `plausible`, or `questionable` if there are remarks.
+
+    The result is the fourth line of the verdict on a run.
+    """
     return "questionable" if remarks else "plausible"
 
 
 def sentence(remarks: Sequence[Remark]) -> str:
-    """Return a sentence that summarises all remarks and explains the fourth line of the verdict."""
+    """Return a sentence that states how many values are unusual, as a summary of all remarks."""
     if not remarks:
         return "No value of the description, its initial state or the motion is unusual."
     return "One value is unusual." if len(remarks) == 1 else f"{len(remarks)} values are unusual."

@@ -1,4 +1,4 @@
-"""Remarks on a static equilibrium far from the described position, and on initial accelerations."""
+"""Remarks on a static equilibrium far from the described position, and on accelerations at t = 0."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Remarks on slack ropes and lifted supports, at t = 0 and during a run."""
+"""Remarks on slack ropes and on lifted supports, at t = 0 and during a run."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _lifted(element: ElementForce) -> Remark:
 
 
 def inactive_in_run(model: System, run: Trajectory) -> Iterator[Remark]:
-    """Yield remarks on outriggers that lift and ropes that become slack, with the first time in the run."""
+    """Yield remarks on outriggers that lift and ropes that become slack, with the time of the first event."""
     yield from _tipping(model, run)
     for line in model.mechanism.lines:
         tension = run.signals[line.signals["force"].signal.name]
@@ -102,7 +102,8 @@ def _tipping(model: System, run: Trajectory) -> Iterator[Remark]:
 def _outriggers(model: System) -> Iterator[tuple[str, BaseSupport | PlaneContact]]:
     """Yield the supports of the base that can lift, with their description keys.
 
-    These are unilateral supports, and contacts between the base and planes below.
+    A support can lift if it is unilateral. Contacts between the base and a plane below the base can
+    also lift.
     """
     bodies = model.mechanism.bodies
     for index, support in enumerate(model.mechanism.supports):

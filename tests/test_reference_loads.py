@@ -179,7 +179,7 @@ def test_signals() -> None:
 
 def test_unknown_link() -> None:
     """A link that does not exist is refused by name."""
-    with pytest.raises(SolveError, match="joint loads: there is no link 'elbow'; known are: upper, lower"):
+    with pytest.raises(SolveError, match="joint reactions: no link is called 'elbow'; known are: upper, lower"):
         joint_loads(mechanism_of(manipulator()), 0.0, [0.0, 0.0], [0.0, 0.0], links=["elbow"])
 
 

@@ -100,7 +100,7 @@ class EnergyHistory:
     kinetic, potential : ndarray, shape (N,)
         Energies, J, as defined by `Energy`.
     marks : tuple of ForceArrow
-        Arrows, one for each force or moment of a force element.
+        Arrows that depict the forces and moments of the force elements.
     acting : ndarray, shape (N, marks, 3)
         Force, N, or moment, N·m, at point a of each arrow, in world axes.
     power : mapping
@@ -197,7 +197,7 @@ def evaluations(
 
 
 def _taken(run: Trajectory, most: int | None) -> NDArray[np.int_]:
-    """Return the indices of at most `most` output times, spread over the run."""
+    """Return the indices of at most `most` output times, at approximately equal intervals."""
     count = len(run.time)
     return np.unique(np.linspace(0, count - 1, min(most or count, count)).astype(int))
 

@@ -53,5 +53,5 @@ def _without_drives(mechanism: Mechanism) -> Sequence[int]:
 
 
 def _constraint_forces(problem: InitialValueProblem, run: Trajectory) -> Array:
-    """Return the forces of programmed constraints at some output times, shape (N, n), N or N·m."""
+    """Return the generalised forces of programmed constraints at N output times, shape (N, n), N or N·m."""
     return np.array([found.drive for _, found in evaluations(problem, run, _INSTANTS)])

@@ -31,9 +31,9 @@ _SAMPLES = 25  # number of instants of the run at which states are sampled
 _QUANTITIES = ("position", "velocity", "acceleration", "effort", "bristle")
 _CANCELLED = 1e-8  # magnitude of an expression: at least this fraction of the sum of its terms' absolute values
 _LEFT = 1e-4  # lower bound of the magnitude of a motion, relative to the motion that forces could cause
-# The magnitude of a signal is at least the change due to displacements by this fraction of the largest ones.
+# Displacement for the lower bounds of magnitudes, relative to the upper bound of a coordinate's displacement.
 _SHAKEN = 1e-6
-_LATE = 1e-12  # upper bound of the error of an event time: in s up to t = 1 s, as a fraction of t later
+_LATE = 1e-12  # upper bound of the error of an event time t, divided by max(t, 1 s)
 
 
 def magnitudes(problem: InitialValueProblem, run: Trajectory) -> tuple[Magnitude, ...]:
@@ -48,8 +48,8 @@ def magnitudes(problem: InitialValueProblem, run: Trajectory) -> tuple[Magnitude
     - Position: range during the run.
     - Joint reaction force: largest force, at least the weight of the link's subtree.
     - Joint reaction moment: largest moment, at least the reference force times the size of the link.
-    - Coordinates that do not move: largest displacement and largest speed of any body. These two
-      magnitudes have an empty signal name.
+    - Coordinates that do not move: largest displacement and largest speed of any body. For these two
+      magnitudes, the name of the signal is empty.
 
     Positions and velocities have a lower bound: a small fraction of the change that the reference
     acceleration would cause during the run. Most magnitudes also have the lower bound `least`. This
@@ -73,7 +73,7 @@ def magnitudes(problem: InitialValueProblem, run: Trajectory) -> tuple[Magnitude
 
 
 def natural_accelerations(problem: InitialValueProblem, at: tuple[float, Array, Array, Array]) -> Array:
-    """Return the acceleration that each coordinate would have if no forces cancelled each other.
+    """Return the acceleration of each coordinate that would result if no forces cancelled each other.
 
     The result, shape (n,), is the sum of the absolute values of all force terms, divided by the
     diagonal element of the mass matrix. Each acceleration is at least the gravitational acceleration,
@@ -136,7 +136,7 @@ class _Shaken:
 
 
 class _Samples:
-    """States sampled from a run, and reference magnitudes of the signals computed from these states.
+    """Sampled states of a run, from which the reference magnitudes of the run's signals are computed.
 
     Attributes
     ----------
@@ -244,7 +244,7 @@ class _Samples:
             yield from (Magnitude(name, "J", "energy", size, self.least.energy) for name in names)
 
     def expressions(self, known: Iterable[Magnitude]) -> Iterator[Magnitude]:
-        """Yield reference magnitudes for output expressions and published quantities of force elements.
+        """Yield reference magnitudes for output expressions, and for the output quantities of force elements.
 
         Quantities in `known` are skipped, because they already have a reference magnitude.
         """
@@ -273,7 +273,7 @@ class _Samples:
 
         The estimate is the larger of two values:
 
-        - the change that the estimated changes of the expression's variables cause,
+        - the change of the expression due to the estimated changes of its variables,
         - 10⁻⁸ times the sum of the magnitudes of all terms.
         """
         at = [reading.sizes(state) for state in self._states]
@@ -352,11 +352,12 @@ class _Samples:
             Displacement of a point if a coordinate changes by 1 rad or 1 m, m.
         """
         initial = self._differences(0, changes, (0, 1))
-        # The second difference is negligible unless a contact opens or closes within the displacement.
+        # Second differences are negligible unless a contact opens or closes within the displacement.
         rows = self._rows_at_events()
         switching = [self._differences(row, self._near(row, changes), (-1, 0, 1)) for row in rows]
         acceleration = np.max([initial, *switching], axis=0)
-        speed = np.sqrt(initial * changes)  # velocity amplitude of an oscillation
+        # velocity amplitude of an oscillation with this amplitude and acceleration
+        speed = np.sqrt(initial * changes)
         travel, pace, jolt = (float(np.max(x * lengths)) for x in (changes, speed, acceleration))
         mass = sum(float(body.mass) for body in self._mechanism.bodies)
         energy = mass * float(np.max(initial * lengths)) * self.extent
@@ -364,17 +365,21 @@ class _Samples:
         return _Shaken(changes, speed, acceleration, effort, travel, pace, jolt, mass * jolt, energy)
 
     def _near(self, row: int, changes: Array) -> Array:
-        """Return displacements, shape (n,), of at least 10⁶ times the motion within the error of an event time."""
+        """Return displacements of the coordinates, shape (n,), that are large compared with event errors.
+
+        The error of an event time causes a motion of each coordinate. The displacement of the
+        coordinate is at least 10⁶ times this motion.
+        """
         error = _LATE * max(1.0, float(self._run.time[row]))
         return np.asarray(np.maximum(changes, error / _SHAKEN * np.abs(self._qd[row])))
 
     def _differences(self, row: int, changes: Array, places: tuple[int, ...]) -> Array:
-        """Return the sum of the absolute finite differences of all accelerations, shape (n,).
+        """Return absolute finite differences of the accelerations, summed over all displacements, shape (n,).
 
         Parameters
         ----------
         row : int
-            Output time.
+            Index of the output time.
         changes : ndarray, shape (n,)
             Displacements of the coordinates, rad or m. Each coordinate is displaced separately.
         places : tuple of int
@@ -393,7 +398,10 @@ class _Samples:
         return found
 
     def _rows_at_events(self) -> list[int]:
-        """Return the output time that is nearest to an event, for each element with events."""
+        """Return the indices of output times near events, in ascending order.
+
+        For each element with events, the output time nearest to one of its events is selected.
+        """
         nearest: dict[str, tuple[float, int]] = {}
         for event in self._run.events:
             row = int(np.argmin(np.abs(self._run.time - event.t)))

@@ -71,7 +71,7 @@ def residuals(problem: InitialValueProblem, run: Trajectory) -> Residuals:
 
 
 def singular_times(problem: InitialValueProblem, run: Trajectory, dependent: Sequence[str]) -> list[float]:
-    """Return each output time, s, at which det C_d has another sign than at the previous output time.
+    """Return each output time, s, at which the sign of det C_d differs from the sign at the previous output time.
 
     Between the two times, the Jacobian C_d of the dependent coordinates was singular.
 

@@ -157,7 +157,7 @@ class _Passed(Exception):
 
 
 class _Run:
-    """One integration with its results at the output times."""
+    """One integration of the equations of motion, with the states at the output times."""
 
     def __init__(self, motion: FormulatedModel, times: Array, tolerance: float, progress: Progress) -> None:
         self.motion, self.times = motion, times
@@ -287,11 +287,12 @@ class _Run:
         return t, y, length
 
     def _enter(self, segment: Segment, t: float, y: Array) -> None:
-        """Assign a time segment, which begins at t, s, with the state y, to all later output times.
+        """Assign a time segment to all output times from its beginning t, s, on; its initial state is y.
 
-        If an output time and an event coincide within rounding, the output time belongs to the segment
-        after the event and has the state y. With an earlier state, a contact that closes at the event
-        would pull. The initial time belongs to the first segment.
+        If an output time and an event coincide within rounding, the output time belongs to the
+        segment after the event and has the state y. If the segment were combined with an earlier
+        state, a contact that closes at the event would pull. The initial time belongs to the first
+        segment.
         """
         first = max(self._first_from(t), t > 0.0)
         self._segments[first:] = [segment] * (len(self.times) - first)
@@ -310,7 +311,10 @@ class _Run:
     def _record(
         self, segment: Segment, before: float, after: float, y: Array, interpolant: Callable[[], Interpolant]
     ) -> float | None:
-        """Record an integration step, and return the time of the event that ends the step, s, or None."""
+        """Record an integration step, and return the time of the first event within the step, s.
+
+        The result is None if no event occurs within the step.
+        """
         self.steps += 1
         event = self.events.first(segment, before, after, interpolant)
         if event is not None:

@@ -19,16 +19,16 @@ from ...reference.kinematics.segment import Segment
 from ...reference.solve.solver import InitialValueProblem
 
 _ITERATIONS = 50  # maximum number of Newton steps for one prescribed position
-_CLOSE = 1e-10  # largest last Newton correction of a converged iteration, m
+_CLOSE = 1e-10  # a Newton iteration has converged if its correction is at most this length, m
 
 
 def programmed_target(problem: InitialValueProblem, trajectory: Trajectory) -> dict[str, Array]:
     """Return the prescribed positions of points at the times of a trajectory.
 
-    The result contains a point if two conditions are met: position-level programmed constraints depend
-    on the point's position, and they depend on no other moving quantity. The prescribed position is the
-    position nearest to the actual one that fulfils all these constraints. Unconstrained components are
-    therefore equal to those of the actual motion.
+    The result contains a point if two conditions are met: position-level programmed constraints
+    depend on the point's position, and they depend on no other moving quantity. The prescribed
+    position is the position nearest to the actual position that fulfils all these constraints.
+    Unconstrained components are therefore equal to those of the actual motion.
 
     Returns
     -------
@@ -68,7 +68,7 @@ class _Projection:
         mechanism = problem.mechanism
         first = trajectory.columns(signal_names(mechanism.coordinates, "position"))[0]
         self._model = problem.model
-        # Orientation constraints of a path are omitted; position constraints come first.
+        # The first group contains the position constraints; a path's group of orientation constraints is not used.
         self._groups = [programmed(entry, self._model.quantities, self._model.reader)[0] for entry in entries]
         self._own = self._model.quantities.point(point)
         self._times = trajectory.time
@@ -78,7 +78,10 @@ class _Projection:
         self._template = replace(still, jacobian=np.eye(len(still.x)))
 
     def path(self) -> Array:
-        """Return the prescribed positions, shape (N, 3), m; NaN if the iteration does not converge."""
+        """Return the prescribed position at each output time, shape (N, 3), m.
+
+        The values are NaN at times at which the iteration does not converge.
+        """
         return np.array([self._nearest(t, r) for t, r in zip(self._times.tolist(), self._actual, strict=True)])
 
     def _nearest(self, t: float, actual: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Monitoring of redundant constraints and of the distance from singular positions during a run.
+"""Detection of violated redundant constraints and of singular positions during a run.
 
 Near a singular position, or near the boundary of a function's domain, the step sizes of the
 integrator decrease towards zero. The monitor detects this decrease before the integrator fails, and
@@ -24,15 +24,16 @@ from ...reference.kinematics.segment import Segment
 from ...reference.solve.manifold import Manifold
 from ..start.left_out import LeftOut
 
-_SHRINKING = 15  # if this many successive step sizes never increase, the step size may tend to zero
+_SHRINKING = 15  # the step size may tend to zero if it does not increase in this many successive steps
 _SHRUNK = 1e-5  # step sizes below this fraction of the longest step may tend to zero
 _POINTS = 1000  # redundant constraints are checked at least this many times in a run
 _FALLING = 0.3  # minima of the smallest singular value are searched for below this fraction of its maximum
-# A step can contain a singular position if the Jacobian changes by more than this fraction of a sum.
-# The sum consists of the Jacobian's smallest singular values at both ends of the step.
+# Limit for the change of the constraint Jacobian in a step; beyond it, the step may contain a singular position.
+# The limit is relative to the sum of the Jacobian's smallest singular values at both ends of the step.
 _TURNED = 0.7
 _FASTEST = 3e8  # if a rate exceeds this value, rad/s or m/s, the motion has diverged
-_EDGE = 1e-3  # slopes at both ends of a step are difference quotients over this fraction of the step
+# the slope of a singular value at an end of a step is a difference quotient over this fraction of the step
+_EDGE = 1e-3
 _CLOSE = 0.1  # near a singularity, the smallest singular value is below this fraction of its maximum in the run
 # Short steps are due to a singularity if the smallest singular value is below this fraction of its maximum.
 _VERY_CLOSE = 1e-2
@@ -66,7 +67,7 @@ class SingularityMonitor:
     motion : FormulatedModel
         Equations of motion in the chosen formulation.
     longest : float
-        Maximum interval between two checks of redundant constraints, s.
+        Maximum time between two checks of redundant constraints, s.
     stop : float
         End time of the run, s.
     tolerance : float
@@ -151,12 +152,12 @@ class SingularityMonitor:
         return t + self._soonest(state, qdd, longest)[0]
 
     def back(self) -> None:
-        """Forget the recent steps; necessary if the run is repeated from an earlier time."""
+        """Discard the record of recent steps, for a run that is repeated from an earlier time."""
         self._recent.clear()
         self._passed, self._step = [], 0.0
 
     def explained(self, segment: Segment, t: float, y: Array) -> str:
-        """Return the reason why a run cannot continue after state y, shape (size,), at time t, s.
+        """Return the reason, as text, why a run cannot continue after the state y, shape (size,), at time t, s.
 
         The reason is a singular position, or a coordinate that accelerates without bound.
         """
@@ -196,12 +197,11 @@ class SingularityMonitor:
         return to_nothing or (at_singular and max(recent) < _SHORT * self._step)
 
     def _is_end(self, segment: Segment, t: float, y: Array) -> bool:
-        """Whether the motion ends at this state.
+        """Whether the motion ends at this state, after the step sizes have become very small.
 
-        The check is made after the step sizes have become very small. The motion ends at the boundary
-        of a function's domain. The motion also ends at a singular position, unless the constraints can
-        be fulfilled a little later. In all other cases, the motion continues, and the steps are short
-        only for accuracy.
+        The motion ends at the boundary of a function's domain. The motion also ends at a singular
+        position, unless the constraints can be fulfilled a little later. In all other cases, the
+        motion continues, and the steps are short only for accuracy.
         """
         state = self._motion.moment(t, y, segment)[0]
         if not self._left.active or self._smallest(state) > _CLOSE * self._largest:
@@ -222,7 +222,7 @@ class SingularityMonitor:
                 raise SolveError(str(opened))
 
     def _measure(self, segment: Segment, after: float, y: Array, at: Callable[[], Interpolant]) -> Singular | None:
-        """Return the singular position in the recent steps, or None.
+        """Return the singular position in the recent steps, or None if none is found.
 
         The position is a minimum of the Jacobian's smallest singular value σ over time. The minimum is
         searched for in two cases: σ at one step end is less than at the preceding and following step ends,
@@ -247,7 +247,7 @@ class SingularityMonitor:
         return None
 
     def _seek(self, steps: list[tuple[float, _Passed]]) -> Singular | None:
-        """Return the singular position within the given steps, or None.
+        """Return the singular position within the given steps, or None if none is found.
 
         The position is singular if the smallest singular value of the Jacobian has a minimum close to zero.
         """
@@ -262,7 +262,7 @@ class SingularityMonitor:
         return bool(self.singular) and t <= self.singular[-1].t + self._longest
 
     def _ahead(self, segment: Segment, t: float, y: Array) -> Singular | None:
-        """Return a singular position shortly after this state, or None.
+        """Return a singular position shortly after this state, or None if none is found.
 
         The search assumes that the motion continues at its current velocities.
         """
@@ -293,7 +293,10 @@ class SingularityMonitor:
         return self._motion.model.state(state.t + later, position, state.qd, state.segment, state.lag)
 
     def _dips(self, begin: float, step: _Passed) -> bool:
-        """Whether the smallest singular value has a minimum within a step, judged by the slopes at both ends."""
+        """Whether the Jacobian's smallest singular value has a minimum within a step.
+
+        The slopes of the singular value at both ends of the step decide.
+        """
         edge = _EDGE * (step.t - begin)
         first, second, last = (self._within(step, t) for t in (begin, begin + edge, step.t - edge))
         return second < first and last < step.value
@@ -372,7 +375,8 @@ class SingularityMonitor:
         """Return a message about the constraint with the largest violation at time t, s.
 
         The method searches for a position that fulfils all constraints. If the search fails, the
-        violation at the last position of the search is reported. Otherwise, the message is empty.
+        violation at the last position of the search is reported. If the search succeeds, the message
+        is empty.
         """
         model = self._motion.model
         nearest = Manifold(model, state, self._left.active).nearest(
@@ -388,7 +392,7 @@ class SingularityMonitor:
 
 
 def branch_lost(singular: Singular) -> str:
-    """Return the error message for a motion that would jump to another branch at a singular position."""
+    """Return the error message for a step across a singular position that would jump to another branch."""
     return (
         f"the motion cannot be continued across t = {singular.t:.9g} s: the constraint equations"
         f" {', '.join(singular.constraints)} are linearly dependent there, and the velocities would jump to"

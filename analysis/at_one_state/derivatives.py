@@ -16,7 +16,9 @@ _DIFFERENCE = 1e-6  # increment of state variables for central differences, SI u
 
 @dataclass(frozen=True)
 class RateDerivatives:
-    """Derivatives of ẇ with w = (q, q̇, z), the coordinates, their rates and all further states z.
+    """Partial derivatives of the time derivative ẇ of the vector w = (q, q̇, z) with respect to the states.
+
+    The vector w contains the coordinates q, their rates q̇, and all further state variables z.
 
     Parameters
     ----------

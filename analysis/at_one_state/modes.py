@@ -24,7 +24,8 @@ _ROUNDING = 1e-6  # largest rounding error of the real or imaginary part of λ, 
 _RIGID = 1e-6  # a mode is a rigid-body mode if |λ| is below this fraction of the largest |λ|
 _UNCERTAIN = 1e-9  # assumed error of the finite differences, relative to the largest entry of A
 _VIOLATING = 0.3  # a mode violates constraints if more than this fraction of its motion violates them
-_RK4_RADIUS = 2.6156  # largest r for which RK4 is stable for all z with |z| ≤ r and Re z ≤ 0
+# RK4 is stable for all z = h·λ (step size h, eigenvalue λ) with |z| up to this value and Re z ≤ 0.
+_RK4_RADIUS = 2.6156
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class LinearisedMode:
 
     @property
     def time_constant(self) -> float:
-        """Time in which the mode decays or grows by the factor e, s; infinite if |Re λ| = 0."""
+        """Time in which the mode decays or grows by the factor e, s; infinite if Re λ = 0."""
         rate = abs(self.eigenvalue.real)
         return 1 / rate if rate else math.inf
 

@@ -148,7 +148,7 @@ def reactions(problem: InitialValueProblem) -> Reactions:
 
 
 class _Analysis:
-    """Rank of the constraints and uniqueness of the reactions at one state."""
+    """Rank of the constraint Jacobian, and uniqueness of the joint reactions, at one state."""
 
     def __init__(self, model: ReferenceModel, state: KinematicState) -> None:
         spatial = pairs(model, state)
@@ -162,7 +162,10 @@ class _Analysis:
 
 
 def _both(here: Verdict, there: Verdict) -> Verdict:
-    """Return the components that are unique in both of two configurations."""
+    """Return the uniqueness of a joint reaction from its uniqueness in two configurations.
+
+    A component counts as unique if it is unique in both configurations.
+    """
     components = {key: unique and there.components.get(key, True) for key, unique in here.components.items()}
     return Verdict(here.name, here.kind, here.unique and there.unique, components)
 

@@ -1,1 +1,1 @@
-"""Initial state of a run: loop closure, static equilibrium, velocities and feasibility of the task."""
+"""Initial state of a run: loop closure, static equilibrium, velocities and feasibility of the constraints."""

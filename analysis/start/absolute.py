@@ -57,7 +57,9 @@ class Pair:
     components: tuple[str, ...]
 
     def scaled(self) -> Pair:
-        """Return the pair with Jacobian rows of length 1, and with wrenches scaled by the same factors.
+        """Return the kinematic pair with each Jacobian row divided by its length.
+
+        The wrench of each row is divided by the same length.
 
         Rows that are zero up to rounding become exactly zero.
         """
@@ -103,7 +105,11 @@ class _Absolute:
                 yield Pair(name, "joint", 0, self._columns(self._between(b, unscaled)), unscaled, COMPONENTS)
 
     def closures(self) -> Iterator[Pair]:
-        """Yield the cut joints; reaction components are about the origin of frame b in the axes of frame a."""
+        """Yield the loop closures with constraint equations as kinematic pairs.
+
+        The moment components of a reaction are about the origin of frame b. All components are in
+        the axes of frame a.
+        """
         posture = self._state.posture
         for closure in self._mechanism.closures:
             if not closure.rows:

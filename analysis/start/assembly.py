@@ -21,7 +21,8 @@ from ...reference.kinematics.extent import units_of_change
 from ...reference.kinematics.kinematics import Kinematics, Posture
 from .turned import Turns, turn
 
-_STAYING = {"base": "the base", "elastic": "beams"}  # how messages name the coordinates that must not change
+# text in messages for each kind of coordinate that must not change
+_STAYING = {"base": "the base", "elastic": "beams"}
 
 
 def assemble(mechanism: Mechanism, q: Array, mobile: Array | None = None) -> Array:
@@ -38,7 +39,7 @@ def assemble(mechanism: Mechanism, q: Array, mobile: Array | None = None) -> Arr
     q : ndarray, shape (n,)
         Described positions, rad or m.
     mobile : ndarray, shape (n,), optional
-        1 for coordinates that may change, 0 for all others; default `moving(mechanism)`.
+        1 for coordinates that may change, 0 for all others; by default, the result of `moving`.
 
     Raises
     ------
@@ -112,7 +113,8 @@ def unlocking(mechanism: Mechanism) -> str:
 class _Gap:
     """Gap between the two frames of a closure: distance (m) and angle (rad).
 
-    At velocity level, the fields contain the rates of distance and angle (m/s and rad/s).
+    For velocities, the attributes contain the time derivatives of distance and angle (m/s and
+    rad/s).
     """
 
     closure: LoopClosure
@@ -125,7 +127,9 @@ class _Gap:
 
 
 class _Loops:
-    """Closure conditions of all loops, m; angles are multiplied by the mechanism's extent.
+    """Closure conditions of all loops, m.
+
+    Angles are multiplied by the mechanism's extent, so that all conditions have the unit m.
 
     Attributes
     ----------
@@ -165,7 +169,7 @@ class _Loops:
         return step * min(1.0, ASSEMBLY.longest * self.extent / max(float(np.abs(step / self.unit).max()), RANK))
 
     def check(self, q: Array) -> None:
-        """Raise SolveError if a loop is open at positions q."""
+        """Raise SolveError if a kinematic loop is not closed at positions q."""
         posture = self._kinematics(q, self._rest)
         values = self._conditions.rows(posture).Phi
         gaps = [
@@ -183,7 +187,7 @@ class _Loops:
             raise SolveError(f"{'; '.join(open_ones)}; {advice}{unlocking(self._mechanism)}{self._staying()}")
 
     def _staying(self) -> str:
-        """Return a note for error messages: which coordinates must keep their described positions."""
+        """Return a note for messages that the search does not move the base and beams, if there are any."""
         roles = {c.role for c in self._mechanism.coordinates}
         kinds = [words for role, words in _STAYING.items() if role in roles]
         return f" (the search does not move {' and '.join(kinds)})" if kinds else ""

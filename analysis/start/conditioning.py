@@ -21,17 +21,19 @@ from ...reference.kinematics.extent import units_of_change
 from ...reference.kinematics.kinematics import Kinematics
 from ...reference.solve.model import ReferenceModel, pseudo_inertia
 
-_LOST = 1e6  # if cancellation exceeds this ratio, accelerations have fewer than nine reliable digits
+# if cancellation reduces an inertia by more than this factor, accelerations have fewer than nine reliable digits
+_LOST = 1e6
 _MASSLESS = 1e-12  # largest inertia that is treated as zero, relative to the inertia of the subtree
 # Smallest radius of gyration that is assumed for a body, relative to the mechanism's extent.
 _POINT = 1e-8
 _TURNED = 1e-3  # largest |cosine| of the second Euler angle of a joint in gimbal lock
-_OFFSET, _VARIATION = 0.3, 0.1  # mean and variation of shifts away from special positions, rad or m
+# mean and variation of the shifts that move coordinates away from special positions, rad or m
+_OFFSET, _VARIATION = 0.3, 0.1
 _INVOLVED = 0.1  # a coordinate is part of a motion if its share exceeds this fraction of the largest share
 
 
 def massless(model: ReferenceModel, q0: ArrayLike) -> list[Problem]:
-    """Return a problem for each motion of the coordinates that moves no mass in the initial position.
+    """Return an error message for each motion of coordinates that moves no mass in the initial position.
 
     Motions of a joint in gimbal lock are ignored. In gimbal lock, two Euler angles of the joint rotate
     about the same axis, so opposite changes of these angles move nothing.
@@ -50,7 +52,7 @@ def massless(model: ReferenceModel, q0: ArrayLike) -> list[Problem]:
 
 
 def elsewhere(q: Array) -> Array:
-    """Return coordinates, shape (n,), shifted by different amounts, so that no axes are aligned by chance."""
+    """Return coordinates, shape (n,), with a different shift for each, so that no axes are aligned by chance."""
     return np.asarray(q + _OFFSET + _VARIATION * np.sin(np.arange(len(q)) + 1.0))
 
 
@@ -87,7 +89,8 @@ def _resistance(mechanism: Mechanism, frames: Array, k: int, point: float) -> fl
     k : int
         Index of the coordinate.
     point : float
-        Smallest radius of gyration that is assumed for rotations, m.
+        Lower bound of the radius of gyration for rotations, m; it makes the inertia of a point mass
+        nonzero.
     """
     b = next(b for b, body in enumerate(mechanism.bodies) if k in body.coordinates)
     J = _carried(mechanism, frames, b)
@@ -124,7 +127,7 @@ def _massless(mechanism: Mechanism, moving: Sequence[int], always: bool) -> Prob
 
 
 def far_masses(mechanism: Mechanism, q0: ArrayLike) -> list[Problem]:
-    """Return a problem for each freely moving body whose mass is too far from the origin of its frame.
+    """Return an error message for each freely moving body whose mass is too far from its frame's origin.
 
     Freely moving means that the joint can both rotate and translate. The mass of the body includes all
     descendant bodies.

@@ -25,13 +25,13 @@ def start_notes(problem: InitialValueProblem) -> list[str]:
     Parameters
     ----------
     problem : InitialValueProblem
-        Equations with the initial state that `start_state` determined.
+        Equations of motion with their initial state.
     """
     return [*_moved(problem), *_slowed(problem), *_unreachable(problem)]
 
 
 def _moved(problem: InitialValueProblem) -> Iterator[str]:
-    """Yield a note if joints had to move far from their described positions to close the loops."""
+    """Yield a note if the loop closure moved joints far from their described positions."""
     mechanism = problem.mechanism
     if not mechanism.closures:
         return
@@ -66,7 +66,7 @@ def _changes(mechanism: Mechanism, which: list[int], before: Array, after: Array
 
 
 def _plain(before: float, after: float) -> float:
-    """Return the value `after`, or 0 if it is only rounding error relative to `before`."""
+    """Return the value `after`, or 0 if its magnitude is only a rounding error of `before`."""
     return after if abs(after) > _ROUNDING * abs(before) else 0.0
 
 

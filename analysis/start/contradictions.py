@@ -38,8 +38,8 @@ class SingularStart:
     Parameters
     ----------
     opened : Opening or None
-        Redundant constraints that are violated at positions near the initial position; None if there
-        are none.
+        Redundant constraints that are violated at positions near the initial position; None if no
+        redundant constraint is violated there.
     here, rank : int
         Rank of all constraints in the initial position (`here`) and at nearby positions (`rank`).
     """
@@ -61,7 +61,7 @@ class ManifoldWalk:
         self._slow = [k for k in self.left.active if model.constraints.orders[k] <= 1]
 
     def contradiction(self) -> Opening | None:
-        """Return the first contradiction between constraints from t = 0 on, or None.
+        """Return the first contradiction between constraints from t = 0 on, or None if none is found.
 
         If the independent constraints cannot be fulfilled beyond some time, the search ends at that time,
         because the motion has reached a limit.

@@ -19,7 +19,7 @@ from ...reference.solve.model import ReferenceModel
 # The first-order effect of violated independent constraints is subtracted from residuals of redundant ones.
 # A residual is a violation if it exceeds the estimated second-order effect by more than this factor.
 _CURVED = 10.0
-_NOISE = 1e-15  # smaller violations are always admissible
+_NOISE = 1e-15  # violations up to this value, in the unit of the constraint, are always admissible
 _TINY = 1e-300  # avoids division by zero
 WHAT = ("positions", "velocities", "accelerations")
 
@@ -31,12 +31,12 @@ class Opening:
     Parameters
     ----------
     names : tuple of str
-        Names of the constraint equations, worst first.
+        Names of the constraint equations. The equation with the largest violation comes first.
     residual : float
         Violation of the first constraint in `names`. A position violation has the unit of the
         constraint; a velocity violation has this unit per s, an acceleration violation per s².
     what : str
-        Violated level, one of `WHAT`.
+        Violated level: positions, velocities or accelerations.
     t : float
         Time, s.
     """
@@ -81,9 +81,9 @@ class LeftOut:
         """Return actual and admissible violations of the redundant constraints, shape (k,) each.
 
         The actual violations do not include contributions from violations of the independent
-        constraints. The admissible violations have lower bounds that are faster to compute. If all
-        actual violations at a level are below the lower bounds, the second array contains the lower
-        bounds.
+        constraints. Lower bounds of the admissible violations are faster to compute than the
+        admissible violations. If no actual violation at a level exceeds its lower bound, the second
+        array contains the lower bounds of this level.
 
         Parameters
         ----------
@@ -100,11 +100,14 @@ class LeftOut:
         return found, allowed
 
     def opened(self, state: KinematicState, qdd: Array | None = None) -> Opening | None:
-        """Return the violated redundant constraints, worst first, or None."""
+        """Return the violated redundant constraints, or None if no redundant constraint is violated.
+
+        The constraint with the largest violation comes first.
+        """
         return self._opening(*self.residuals(state, qdd), state.t)
 
     def opened_at(self, level: int, state: KinematicState, qdd: Array) -> Opening | None:
-        """Return the redundant constraints that are violated at a level, or None.
+        """Return the redundant constraints that are violated at a level, or None if none is violated.
 
         The level is 0 for positions, 1 for velocities, and 2 for accelerations.
         """
@@ -120,7 +123,8 @@ class LeftOut:
         implied = self._shares(rows.C) @ values[self.active]
         found = np.abs(values[self.rows] - implied)
         enough = self._open * np.minimum(np.abs(rows.C[self.rows]) @ self._reach, 1.0)
-        if np.all(found <= enough):  # sufficient condition, cheap to check
+        # sufficient condition for fulfilled constraints, which takes less time to check than the exact condition
+        if np.all(found <= enough):
             return found, enough
         sizes = self._constraints.sizes(state)
         relative = np.abs(rows.Phi[self.active]) / np.maximum(sizes.Phi[self.active], _TINY)
@@ -132,12 +136,12 @@ class LeftOut:
             scale = scale + sizes.C @ np.abs(motion) + np.abs(values - rows.C @ motion)
             allowed = _CURVED * violated
         scale = scale[self.rows] + np.abs(implied)
-        # The limit is proportional to the sum of the terms up to a sum of 1, and constant for larger sums.
+        # The limit for rounding errors grows with the sum of the terms up to a sum of 1, and is constant beyond.
         small = np.maximum(self._open * np.minimum(scale, 1.0), _NOISE)
         return found, allowed * scale + small
 
     def _shares(self, C: Array) -> Array:
-        """Return the matrix A, shape (k, r), with C[redundant rows] = A·C[independent rows]."""
+        """Return the matrix A, shape (k, r), with C[redundant rows] = A·C[independent rows] for the Jacobian C."""
         C = C * self._unit
         return np.asarray(np.linalg.lstsq(C[self.active].T, C[self.rows].T, rcond=None)[0].T, dtype=np.float64)
 

@@ -23,7 +23,7 @@ from ...reference.kinematics.quantities import KinematicState
 from ...reference.solve.model import ReferenceModel
 from .absolute import Pair
 
-_MIXED = 1e-9  # the out-of-plane part of a row counts as zero up to this fraction of the row
+_MIXED = 1e-9  # the out-of-plane part of a Jacobian row counts as zero up to this fraction of the row's length
 _TINY = 1e-300  # avoids division by zero for a kinematic pair without constraints
 
 
@@ -46,7 +46,7 @@ def in_plane(model: ReferenceModel, state: KinematicState, found: Sequence[Pair]
 
 
 def _normals(model: ReferenceModel, state: KinematicState) -> Iterator[Array]:
-    """Yield candidates for the plane's normal: the world axes and the bodies' axes of rotation."""
+    """Yield possible normals of a planar mechanism's plane: world axes and axes of rotation."""
     yield from np.eye(3)[::-1]
     for k, S in enumerate(state.posture.S.reshape(-1, 4, 4)):
         if model.mechanism.coordinates[k].motion.kind == "rotation":

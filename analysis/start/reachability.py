@@ -20,16 +20,17 @@ from .left_out import Opening
 
 _REACHED = 1e-6  # a waypoint is reached if the norm of the errors is at most this value, m and rad
 _CLOSE = 0.01 * _REACHED  # the search ends if the norm of the errors is at most this value, m and rad
-_ITERATIONS = 200  # maximum number of steps of a search
+_ITERATIONS = 200  # maximum number of Levenberg-Marquardt steps from one initial guess
 _LOOP = 100.0  # weight of closure residuals in the least-squares sum; waypoint errors have weight 1
-_SPREADS = (0.1, 0.3, 1.0, 1.0, 3.0, 3.0)  # maximum distances of random initial guesses, rad or m
+# maximum random changes of joint coordinates for further initial guesses, rad or m
+_SPREADS = (0.1, 0.3, 1.0, 1.0, 3.0, 3.0)
 _FIRST_DAMPING = 1e-3  # initial damping of the Levenberg-Marquardt method
 _MOST_DAMPING = 1e8  # largest Levenberg-Marquardt damping; beyond it, steps are only rounding errors
 _ACROSS = 0.5**0.5  # ratio of a small rotation angle, rad, to the norm of the changes of direction cosines
 
 
 def unreachable(problem: InitialValueProblem) -> list[Problem]:
-    """Return problems for waypoints that the joints cannot reach, and for contradictory constraints.
+    """Return error messages for waypoints that the joints cannot reach, and for contradictory constraints.
 
     Only joints move, and loops stay closed. The search for each waypoint uses damped Gauss-Newton steps
     (Levenberg-Marquardt). The search begins in the configuration of the previous waypoint. After a
@@ -71,10 +72,10 @@ def _waypoints(model: ReferenceModel, path: Path, where: str, q: Array) -> Itera
 
 @dataclass(frozen=True)
 class _Pose:
-    """Prescribed pose of a point at a waypoint.
+    """Prescribed position and orientation of the guided point's frame at a waypoint.
 
-    The position, shape (3,), m, is given in the path's frame. The axes, shape (3, 3), are given in the
-    world frame.
+    The position, shape (3,), m, is given in the path's frame. The axes of the frame, shape (3, 3),
+    are given in world axes; None if the path prescribes no orientation.
     """
 
     position: Array
@@ -82,7 +83,7 @@ class _Pose:
 
 
 class _Search:
-    """Search for joint coordinates that bring a point to a waypoint."""
+    """Search for joint coordinates that bring a point of a body to a waypoint of a path."""
 
     def __init__(self, model: ReferenceModel, path: Path) -> None:
         self._model = model
@@ -108,7 +109,7 @@ class _Search:
         return best
 
     def missing(self, waypoint: _Pose, q: Array) -> str:
-        """Return a phrase for error messages: the distance of a configuration from a waypoint."""
+        """Return the distance of a configuration from a waypoint as text for error messages."""
         gap = self._gap(waypoint, q)[0]
         count = len(self._own)
         words = [f"{np.linalg.norm(gap[:count]):.3g} m"]
@@ -159,9 +160,9 @@ class _Search:
 
 
 def _rows(problem: InitialValueProblem) -> Iterator[Problem]:
-    """Yield a problem for each contradiction between constraints.
+    """Yield an error message for each contradiction between constraints.
 
-    A problem is also yielded if the drives cannot fulfil the constraints.
+    A message is also yielded if the drives cannot fulfil the constraints.
     """
     model, q = problem.model, problem.initial_state.q
     start = model.state(0.0, q, np.zeros(len(q)))
@@ -177,7 +178,7 @@ def _rows(problem: InitialValueProblem) -> Iterator[Problem]:
 
 
 def _left_out(model: ReferenceModel, start: KinematicState, choice: RowChoice) -> Iterator[Problem]:
-    """Yield a problem if redundant constraints contradict the independent ones."""
+    """Yield an error message if redundant constraints contradict the independent constraints."""
     followed = ManifoldWalk(model, start, choice)
     opened = followed.contradiction()
     singular = followed.singular()

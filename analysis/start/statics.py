@@ -74,7 +74,7 @@ def free_coordinates(mechanism: Mechanism, q: Array) -> tuple[int, ...]:
 
 
 def _following(mechanism: Mechanism, q: Array, loose: list[int]) -> list[int]:
-    """Return those of the coordinates `loose` that the loop closures determine.
+    """Return the coordinates among `loose` that the loop closures determine.
 
     The argument `loose` contains the indices of joint coordinates without springs.
     """
@@ -137,9 +137,9 @@ def equilibrium(model: ReferenceModel) -> Array:
     The equilibrium solves Q + Cᵀ λ = 0 with the Jacobian C of the loops. Programmed constraints and
     knife edges do not act, and FMU inputs are zero. Newton's method with central differences starts
     from the described positions with closed loops. The step is shortened and directed towards lower
-    energy in three cases: the step is too long, the stiffness is not positive definite, or the forces
-    at the end of the step oppose it. The search therefore avoids unstable equilibria. No step is taken
-    in directions without forces.
+    energy in three cases: the step is too long, the stiffness is not positive definite, or the
+    forces at the end of the step oppose it. The search therefore avoids unstable equilibria.
+    Directions in which the force is zero up to rounding do not contribute to a step.
 
     Parameters
     ----------
@@ -205,8 +205,8 @@ class _Balance:
         Returns
         -------
         Q, C, Phi : ndarray, shapes (f,), (m, f) and (m,)
-            Generalised forces on the free coordinates, N or N·m; Jacobian; residuals. All velocities are
-            zero.
+            Generalised forces Q on the f free coordinates for zero velocities, N or N·m; Jacobian C
+            and residuals Phi of the m closure conditions.
         """
         state = self._model.state(0.0, q, self._rest)
         loops = self._model.constraints.loops
@@ -217,7 +217,8 @@ class _Balance:
     def _balanced(self, q: Array) -> tuple[Array, Array]:
         """Return the unbalanced forces Q + Cᵀ λ, shape (f,), and the multipliers λ, shape (m,).
 
-        The multipliers minimise the norm of the unbalanced forces.
+        The mechanism has f free coordinates and m closure conditions. The multipliers minimise the
+        norm of the unbalanced forces.
         """
         forces, C, _ = self._at(q)
         multipliers = -np.linalg.pinv(C.T, rcond=RANK) @ forces
@@ -239,7 +240,8 @@ class _Balance:
     def step(self, q: Array, acting: float) -> tuple[Array, float]:
         """Return a step of the free coordinates towards a stable equilibrium, and the unbalanced force.
 
-        The step is the sum of a part that closes the loops and a part in the null space of C.
+        The step is the sum of a part that closes the loops and a part in the null space of the
+        closure Jacobian.
 
         Returns
         -------
@@ -288,8 +290,9 @@ class _Balance:
     def _softest(self, q: Array, worst: int) -> int:
         """Return the index of the free coordinate that moves most in the mechanism's softest motion.
 
-        The softest motion is the motion with the smallest stiffness that all loops allow. If the loops
-        allow no motion, or if a stiffness is infinite or NaN, the result is `worst`.
+        The softest motion is the motion with the smallest stiffness that all loops allow. If the
+        loops allow no motion, or if a stiffness is infinite or NaN, the result is the argument
+        `worst`.
         """
         along, stiffness = _null_space(self._at(q)[1]), self.stiffness_along(q)
         if not along.size or not np.isfinite(stiffness).all():
@@ -341,8 +344,8 @@ def _downhill(stiffness: Array, left: Array, acting: float) -> Iterator[Array]:
     """Yield a Newton step, then ever shorter downhill steps (Levenberg 1944).
 
     Steps that exceed the maximum length are skipped. If the stiffness is not positive definite, the
-    eigenvalues are replaced by their absolute values. In this case, no step is taken along eigenvectors
-    for which the force is only rounding error.
+    eigenvalues are replaced by their absolute values. In this case, a step has no component along
+    eigenvectors in whose direction the force is only rounding error.
     """
     if not len(left):
         return

@@ -52,7 +52,7 @@ class Conditions:
         self._vectors = Vectors(np.concatenate([self._u, self._v], axis=2))
 
     def rows(self, posture: Posture) -> Rows:
-        """Return the values d of the conditions, rates ḋ, Jacobian C = ∂d/∂q, and γ = C q̈ − d̈."""
+        """Return values d of the closure conditions, rates ḋ, Jacobian C = ∂d/∂q, and γ = C q̈ − d̈."""
         motion, K = self._vectors.motion(posture), len(self.owner)
         (u, v), (u_dot, v_dot), (u_bias, v_bias), (u_q, v_q) = (
             (part[..., :K], part[..., K:])

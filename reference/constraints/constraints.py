@@ -43,7 +43,7 @@ class RowGroup(Protocol):
     order: int
 
     def rows(self, state: KinematicState) -> Rows:
-        """Evaluate the constraint equations of the group at one state or at many."""
+        """Evaluate the constraint equations of the group at one state or at many states."""
         ...
 
     def sizes(self, state: KinematicState) -> Sizes:
@@ -129,7 +129,7 @@ class CompiledConstraints:
         return np.concatenate([self.edges.wrenches(posture), self.loops.wrenches(posture)])
 
     def __call__(self, state: KinematicState) -> Rows:
-        """Evaluate all constraint equations at one state or at many."""
+        """Evaluate all constraint equations at one state or at many states."""
         return stack([self._none, *(group.rows(state) for group in self._groups)], state.q.shape[:-1])
 
     @property
@@ -153,7 +153,7 @@ class CompiledConstraints:
 
 
 def programmed(entry: ProgrammedTask, quantities: Quantities, reader: ExpressionCompiler) -> list[ProgrammedGroup]:
-    """Return the equations of a programmed constraint, as one group or two.
+    """Return the equations of a programmed constraint in one or two groups.
 
     Only a path that prescribes orientations has two groups: one for positions and one for orientations.
     """

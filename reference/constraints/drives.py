@@ -12,8 +12,8 @@ from ...mechanism import Coordinate, Mechanism
 from .constraints import CompiledConstraints
 from .redundancy import Elimination, MinimumNorm, independent_rows, scaled
 
-# If a fit of a programmed constraint's unit Jacobian row leaves a larger residual, drives cannot realise the row.
-# In the check whether the efforts of the drives are unique, smaller singular values count as zero.
+# Drives cannot realise a constraint if a least-squares fit of its unit Jacobian row leaves a larger residual.
+# In the check of the drives' efforts for uniqueness, singular values below this number count as zero.
 _LEFT = 1e-6
 
 

@@ -22,7 +22,7 @@ from .rows import Rows, Sizes, of_each
 Steps: TypeAlias = tuple[Number, Number, Number]
 _DIFFERENCES = np.array([np.cross(np.eye(3), e) for e in np.eye(3)])  # Negative permutation symbol, −ε_imn.
 # Smallest admissible 1 + tr Q; the matrix Q rotates the prescribed axes to the actual axes.
-# If 1 + tr Q is smaller, the orientation error is within 1e-6 rad of 180°.
+# Below this value, the angle between the prescribed and the actual axes is within 1e-6 rad of 180°.
 _OPPOSITE = 1e-12
 
 
@@ -60,6 +60,8 @@ class Target:
     def _trapezoid(self, t: Number, since: float, begin: float, duration: float) -> Steps:
         """Return the transition from 0 to 1 during a leg of a path, with two time derivatives.
 
+        A leg is the part of a path between two successive waypoints.
+
         The velocity profile is a trapezoid. The three phases are acceleration, constant velocity and
         braking. The phase at the beginning of a time segment is kept for the whole segment, even in trial
         steps beyond a switching time.
@@ -81,12 +83,12 @@ class Target:
         return begin, begin + self._ramp * duration, begin + (1.0 - self._ramp) * duration, begin + duration
 
     def stops(self) -> Iterator[float]:
-        """Yield the times at which the acceleration or the jerk of the target jumps, s."""
+        """Yield the times at which the acceleration or the jerk of the path's target point jumps, s."""
         return (time for leg in self._legs for time in self._switches(*leg))
 
     @property
     def visits(self) -> list[float]:
-        """Times at which the target reaches each waypoint, s.
+        """Times at which the target point of a path reaches each waypoint, s.
 
         If two legs overlap, the target cuts the corner at the waypoint between them. The time is then the
         middle of the overlap.
@@ -99,6 +101,8 @@ class Target:
 
 def _quintic(t: Number, since: float, begin: float, duration: float) -> Steps:
     """Return the quintic transition from 0 to 1 during a leg of a path, with two time derivatives.
+
+    A leg is the part of a path between two successive waypoints.
 
     Both derivatives are zero at both ends.
     """
@@ -147,7 +151,7 @@ class PathRows:
         return Sizes(far + np.abs(self._prescribed(state)[0]), C)
 
     def slopes(self, state: KinematicState) -> Array:
-        """Return the derivatives of a path's position constraints with respect to all quantities.
+        """Return the derivatives of a path's position constraints with respect to all kinematic quantities.
 
         The result has shape (rows, quantities).
         """
@@ -156,7 +160,7 @@ class PathRows:
         return slopes
 
     def stops(self) -> Iterator[float]:
-        """Return the times at which the acceleration or the jerk of the target jumps, s."""
+        """Return the times at which the acceleration or the jerk of the path's target jumps, s."""
         return self._target.stops()
 
     def _prescribed(self, state: KinematicState) -> list[Array]:
@@ -241,7 +245,7 @@ class OrientationRows:
         return Sizes(np.ones(3), np.tile(turning, (3, 1)))
 
     def slopes(self, state: KinematicState) -> Array:
-        """Return the derivatives of orientation constraints with respect to all quantities.
+        """Return the derivatives of orientation constraints with respect to all kinematic quantities.
 
         The result has shape (3, quantities).
         """
@@ -256,7 +260,7 @@ class OrientationRows:
         return self._target.stops()
 
     def _sum(self, Q: Array, t: float) -> float:
-        """Return 1 + tr Q = 4 cos²(α/2) for the angle α between actual and prescribed axes.
+        """Return 1 + tr Q = 4 cos²(α/2); the matrix Q rotates the prescribed axes to the actual axes by α.
 
         Raises
         ------

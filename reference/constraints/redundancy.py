@@ -24,10 +24,11 @@ from ...core.trajectory import Array
 TOLERANCE = 1e-8
 # Rows shorter than this, relative to their terms, count as zero: input data often have only eight digits.
 _ZERO = 1e-7
-# Smallest divisor of a row, relative to the row's terms; a smaller one would amplify rounding errors.
+# Smallest divisor of a Jacobian row, relative to the row's terms; a smaller one amplifies rounding errors.
 _SHORT = 1e-6
-_ROUNDING = 1e-12  # Rows up to this fraction of the longest row are rounding errors.
-_INVOLVED = 1e-6  # A linear combination involves the rows whose coefficients exceed this.
+# A row counts as a rounding error if its length is at most this fraction of the longest row's length.
+_ROUNDING = 1e-12
+_INVOLVED = 1e-6  # Rows with coefficients up to this magnitude are not part of a linear combination.
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class Rank:
 
 
 def scaled(C: Array) -> Array:
-    """Return the matrix C, shape (m, n), with each row divided by its length; zero rows remain zero."""
+    """Return the matrix C, shape (m, n), with each row divided by its length; rows of zeros remain unchanged."""
     return C / _lengths(C)[:, None]
 
 
@@ -130,7 +131,10 @@ def independent_rows(C: Array, preferred: Sequence[Sequence[int]], least: float 
 
 
 def _extending(C: Array, candidates: list[int], chosen: list[int], least: float) -> list[int]:
-    """Return the candidate rows that extend the span of the chosen rows, best conditioned first."""
+    """Return the candidate rows that extend the span of the chosen rows.
+
+    The best conditioned row comes first.
+    """
     if not candidates:
         return []
     span = qr(C[chosen].T, mode="economic")[0] if chosen else np.zeros((C.shape[1], 0))

@@ -1,4 +1,4 @@
-"""Values and derivatives of constraint equations in one state or in many."""
+"""Values and derivatives of constraint equations in one state of the mechanism or in many states."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ...core.trajectory import Array
 
 @dataclass(frozen=True)
 class Rows:
-    """Values and derivatives of m constraint equations in one state or in many.
+    """Values and derivatives of m constraint equations in one state or in many states.
 
     For spring-damper closures, the record contains the deformations and their derivatives.
 
@@ -52,7 +52,7 @@ class Sizes:
 
 
 def stack(parts: Sequence[Rows], many: tuple[int, ...] = ()) -> Rows:
-    """Combine the constraint equations of several groups into one record.
+    """Combine the values of several groups of constraint equations into common arrays.
 
     The argument `many` is the shape of the leading axes for many states; it is empty for one state.
     """
@@ -66,14 +66,14 @@ def stack(parts: Sequence[Rows], many: tuple[int, ...] = ()) -> Rows:
 
 
 def of_each(rows: Sequence[Rows]) -> Rows:
-    """Combine the constraint equations of single states into one record for many states."""
+    """Combine the values of constraint equations at single states into arrays for many states."""
     names = ("Phi", "Phi_dot", "C", "gamma")
     return Rows(*(np.array([getattr(part, name) for part in rows]) for name in names))
 
 
 def _of_all(values: Array, own: int, many: tuple[int, ...]) -> Array:
-    """Return values for many states, shape (*many, …); values of a single state are broadcast.
+    """Return values for many states, shape (*many, …). If they are given for one state only, repeat them.
 
-    The argument `own` is the number of array dimensions that the values of a single state have.
+    The argument `own` is the number of array axes for a single state.
     """
     return values if values.ndim > own or not many else np.broadcast_to(values, (*many, *values.shape))

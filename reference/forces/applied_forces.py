@@ -1,4 +1,4 @@
-"""Applied forces and efforts, from expressions of the description or from FMU inputs."""
+"""Applied forces on points and efforts on joints, from expressions of the description or FMU inputs."""
 
 from __future__ import annotations
 
@@ -71,7 +71,10 @@ class AppliedForces(ForceElements):
         return ForceContribution(applied=effort)
 
     def powers(self, state: KinematicState) -> dict[str, float]:
-        """Return the power of each applied force, W: effort times rate, or force times velocity."""
+        """Return the power of each applied force and of each applied joint effort, W.
+
+        The power of a joint effort is the effort times the rate of the coordinate.
+        """
         found = {}
         for force, components, column in self._forces:
             values = _values(force, components, state)
@@ -152,7 +155,7 @@ class _Given:
 
 
 def places(mechanism: Mechanism) -> list[Place]:
-    """Return the points of application of all applied forces; efforts on joints have none."""
+    """Return the points of application of all applied forces; an effort on a joint has no such point."""
     return [force.place for force in mechanism.forces if force.place is not None]
 
 

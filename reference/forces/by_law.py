@@ -44,7 +44,7 @@ class _Part:
         return self.element.period is not None
 
     def is_due(self, t: float) -> bool:
-        """Whether t is a sample time; t is in s."""
+        """Whether the time t, s, is a sample time of this element."""
         period = self.element.period
         return period is not None and abs(t - round(t / period) * period) <= _SAME_SAMPLE * period
 
@@ -121,16 +121,17 @@ class LawForces(ForceElements):
         return found
 
     def sample_times(self, end: float) -> list[float]:
-        """Return all sample times up to `end`, s."""
+        """Return all sample times of the sampled elements from 0 to `end`, s."""
         periods = {float(part.element.period) for part in self._parts if part.element.period is not None}
         return [k * period for period in periods for k in range(int(end / period * (1 + _SAME_SAMPLE)) + 1)]
 
     def held(self, state: KinematicState) -> Array:
-        """Return the internal states after all elements that are due at this time have taken a sample.
+        """Return the internal state variables after all samples that are due at this time.
 
-        The quantities of sampled elements are internal states. An element may use quantities of other
-        elements that are sampled at the same time. The call must therefore be repeated until the
-        quantities no longer change. The quantities are then final.
+        A sampled element, such as a discrete-time controller, computes its quantities at sample
+        times only. These quantities are internal state variables. An element may use quantities of
+        other elements that are sampled at the same time. The call must therefore be repeated until
+        no quantity changes.
         """
         lag = state.lag.copy()
         for name, reading in (pair for part in self._due(state.t) for pair in part.observed.items()):
@@ -138,9 +139,9 @@ class LawForces(ForceElements):
         return lag
 
     def advanced(self, state: KinematicState) -> Array:
-        """Return the internal states after all samples that are due at the time of a state.
+        """Return the internal state variables with the updated states of all elements that are due for a sample.
 
-        Before this call, `held` must have computed the quantities of all samples that are due.
+        Before this call, `held` must have computed the quantities of these elements.
         """
         after = state.lag.copy()
         for part in self._due(state.t):
@@ -152,7 +153,7 @@ class LawForces(ForceElements):
         return [part for part in self._parts if part.is_due(t)]
 
     def stops(self) -> list[float]:
-        """Return the times at which the expressions of the elements have a jump or a kink, s."""
+        """Return the times at which the expressions of the force elements have a jump or a kink, s."""
         return [time for reading in self.readings for time in stops(reading.node)]
 
     def reaction(self, state: KinematicState) -> ForceContribution:
@@ -174,7 +175,7 @@ class LawForces(ForceElements):
         return ForceContribution(elastic=elastic, applied=total - elastic, energy=energy)
 
     def powers(self, state: KinematicState) -> dict[str, float]:
-        """Return the power of each element that exerts a force, W."""
+        """Return the power of each force element that exerts a force, W."""
         acting = (part for part in self._parts if part.element.exerts_force)
         return {f"{part.element.kind} {part.element.name}": _power(part, state) for part in acting}
 
@@ -213,7 +214,6 @@ class LawForces(ForceElements):
 
 
 def _internal(index: int, state: KinematicState) -> Number:
-    """Return an internal state variable, shape (…)."""
     return state.lag[:, index] if state.is_many else float(state.lag[index])
 
 

@@ -42,7 +42,7 @@ class _Touch:
         return -self.gap(state)
 
     def held(self, state: KinematicState) -> Number:
-        """Return the force of spring and damper, N; it is negative if they would pull."""
+        """Return the force of the contact's spring and damper, N; the force is negative if they would pull."""
         opening = state.places.velocity[..., self.column] @ self.contact.normal
         return self.law.force(self.depth(state), -opening)
 
@@ -79,7 +79,10 @@ class Contacts(ForceElements):
         ]
 
     def relations(self) -> list[Relation]:
-        """Return two switching conditions per contact: overlap with the plane, compressive force."""
+        """Return the switching conditions of all contacts.
+
+        A contact has two conditions: the point is beyond the plane, and the force is compressive.
+        """
         return [relation for touch in self._touches for relation in touch.overlap.relations()]
 
     def reaction(self, state: KinematicState) -> ForceContribution:
@@ -151,7 +154,7 @@ class Contacts(ForceElements):
 
 
 def places(mechanism: Mechanism) -> list[Place]:
-    """Return the contact points of all bodies."""
+    """Return all points of bodies that can touch a contact plane."""
     return [contact.place for contact in mechanism.contacts]
 
 

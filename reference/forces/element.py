@@ -132,7 +132,7 @@ class ForceElements:
     forces_take_many = False
 
     def reaction(self, state: KinematicState) -> ForceContribution:
-        """Return the generalised forces and the stored energy of the elements."""
+        """Return the generalised forces and the stored energy of these force elements."""
         del state
         return ForceContribution()
 

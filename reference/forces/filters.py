@@ -54,13 +54,13 @@ class Filters:
         return 2 * len(self._filters)
 
     def followed(self, state: KinematicState) -> KinematicState:
-        """Return the kinematic state with the outputs of the filters added."""
+        """Return the kinematic state, completed by the outputs of the input filters."""
         if not self._filters:
             return state
         own = state.lag[..., : self.size]
         begin = np.broadcast_to(self._begins(state.q), (*state.q.shape[:-1], len(self._filters)))
         y, rate = begin + own[..., ::2], own[..., 1::2]
-        # A controller that drives a filter may measure forces, which depend on outputs and rates of filters.
+        # Outputs are set before commands, because a filter's controller may measure forces that use them.
         known = replace(state, followed=np.stack([y, rate, np.zeros_like(y)], axis=-1))
         u = np.stack([self._command(i, begin[..., i], known) for i in range(len(self._filters))], axis=-1)
         second = self._frequency**2 * (u - y) - 2 * self._frequency * rate
@@ -91,7 +91,7 @@ class Filters:
         return [f.signal(quantity).name for f in self._filters for quantity in ("offset", "offset_rate")]
 
     def signals(self, states: Sequence[KinematicState]) -> dict[str, Array]:
-        """Return the output of each filter over a list of states, shape (N,) each."""
+        """Return the output of each input filter in N states, shape (N,) each."""
         return {
             f.signal("value").name: np.array([state.followed[i, 0] for state in states])
             for i, f in enumerate(self._filters)

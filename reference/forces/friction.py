@@ -57,7 +57,8 @@ class FrictionEfforts:
     residual: Array
 
 
-_Bristle: TypeAlias = tuple[Array, Array]  # bristle rate, and friction coefficient; both of shape (…)
+# A pair of arrays of shape (…): bristle rate and friction coefficient.
+_Bristle: TypeAlias = tuple[Array, Array]
 
 
 def _lugre(friction: Friction, rate: Array, z: Array) -> _Bristle:

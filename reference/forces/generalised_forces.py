@@ -66,15 +66,15 @@ def _places(module: Any, mechanism: Mechanism) -> list[Place]:
 
 
 def force_places(mechanism: Mechanism) -> list[Place]:
-    """Return the points whose motion the force elements need, in the order of the elements."""
+    """Return the points whose motion the force elements need, in the order of the force elements."""
     return [place for module in _modules() for place in _places(module, mechanism)]
 
 
 def force_lengths(mechanism: Mechanism, first: int) -> list[Length]:
     """Return the lengths of force elements that expressions can refer to.
 
-    All points whose motion is computed form one list. The argument `first` is the index in this list at
-    which the points from `force_places` begin.
+    The argument `first` is the index of the first point from `force_places` among all points whose
+    motion is computed.
     """
     found: list[Length] = []
     for module in _modules():
@@ -134,16 +134,17 @@ class ForceModel:
         return self._by_law.sample_times(end)
 
     def held(self, state: KinematicState) -> Array:
-        """Return the internal states after all elements that are due at this time have taken a sample.
+        """Return the internal state variables after all samples that are due at this time.
 
-        The quantities of sampled elements are internal states.
+        A sampled element, such as a discrete-time controller, computes its quantities at sample
+        times only. These quantities are internal state variables.
         """
         return self._by_law.held(state)
 
     def advanced(self, state: KinematicState) -> Array:
-        """Return the internal states after all samples that are due at the time of the state.
+        """Return the internal state variables with the updated states of all elements that are due for a sample.
 
-        The quantities of the sampled elements must be final; see `held`.
+        Before this call, `held` must have computed the quantities of these elements.
         """
         return self._by_law.advanced(state)
 
@@ -211,13 +212,13 @@ class ForceModel:
 
 
 def _forces(element: ForceElements) -> dict[str, Callable[[KinematicState], Number]]:
-    """Return the forces of an element that expressions can refer to, as functions of one or many states."""
+    """Return the forces of a force element that expressions can refer to, as functions of one or many states."""
     found = element.forces()
     return found if element.forces_take_many else {name: partial(one_by_one, of) for name, of in found.items()}
 
 
 def _reaction(element: ForceElements, state: KinematicState) -> ForceContribution:
-    """Return the forces of an element; many states are evaluated one by one if necessary."""
+    """Return the generalised forces of a force element; many states are evaluated one by one if necessary."""
     if element.takes_many or not state.is_many:
         try:
             return element.reaction(state)

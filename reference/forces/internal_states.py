@@ -1,6 +1,7 @@
-"""State variables of input filters and of elements with a law, such as controllers.
+"""Internal state variables: states of input filters, and of force elements such as controllers.
 
-The quantities of a sampled element are also internal states. They are constant between samples.
+A sampled element computes its quantities at sample times only. Between two sample times, these
+quantities are constant internal state variables.
 """
 
 from __future__ import annotations
@@ -65,13 +66,16 @@ class InternalStates:
 
 
 def indices(mechanism: Mechanism) -> dict[str, int]:
-    """Return the index of each element's state among all internal states, by the state's name in laws."""
+    """Return the index of each force element's state among all internal state variables.
+
+    The keys of the result are the names of the states in force laws: element name, dot, state name.
+    """
     first = 2 * len(mechanism.filters)
     return {own: first + i for i, (_, own, _) in enumerate(_of_elements(mechanism))}
 
 
 def _of_elements(mechanism: Mechanism) -> Iterator[tuple[str, str, float]]:
-    """Yield signal name, name in force laws, and initial value of each state of the elements."""
+    """Yield signal name, name in force laws, and initial value of each state of the force elements."""
     for element in mechanism.elements:
         held = dict.fromkeys(() if element.period is None else element.observed, 0.0)
         states = {key: _number(element, state.start) for key, state in element.states.items()}

@@ -39,7 +39,7 @@ class AffineLoads:
     by_qdd : ndarray, shape (…, n, J, 6)
         Derivatives with respect to the accelerations.
     by_multiplier : ndarray, shape (…, rows, J, 6)
-        Derivatives with respect to the multipliers.
+        Derivatives with respect to the multipliers; `rows` is the number of multipliers.
     """
 
     constant: Array
@@ -58,7 +58,8 @@ class AffineLoads:
     def at(self, qdd: Array, multipliers: Array) -> Array:
         """Return the joint reactions, shape (…, J, 6).
 
-        The accelerations q̈ have shape (…, n), and the multipliers have shape (…, rows).
+        The accelerations q̈ have shape (…, n). The multipliers have shape (…, rows), with one
+        multiplier for each equation of knife edges and closures.
         """
         return self.constant + self.change(qdd[..., None], multipliers[..., None])[..., 0]
 
@@ -113,7 +114,7 @@ class CompiledJointLoads:
         )
 
     def local(self, posture: Posture, loads: Array) -> Array:
-        """Return joint reactions, shape (J, 6), in link axes, with moments about the links' origins."""
+        """Return joint reactions of J links, shape (J, 6), in link axes, with moments about the links' origins."""
         T = posture.T[:, self._slots].transpose(1, 0, 2)
         force, moment = loads[:, :3], loads[:, 3:] - np.cross(T[:, :3, 3], loads[:, :3])
         return np.concatenate([(x[:, None] @ T[:, :3, :3])[:, 0] for x in (force, moment)], axis=1)
@@ -132,7 +133,7 @@ def joint_body(mechanism: Mechanism, link: str) -> int:
     links = [body.link for body in mechanism.bodies]
     if link not in links or link == "base":
         known = ", ".join(dict.fromkeys(name for name in links if name != "base"))
-        raise SolveError(f"joint loads: there is no link {link!r}; known are: {known}")
+        raise SolveError(f"joint reactions: no link is called {link!r}; known are: {known}")
     return links.index(link)
 
 
@@ -158,7 +159,8 @@ def _rate_of_momentum(T_ddot: Array, HT: Array) -> Array:
     Parameters
     ----------
     T_ddot : ndarray, shape (…, c, 4, B, 4)
-        Parts of the second time derivative of the body transforms.
+        Parts of the second time derivatives of the body transforms, such as the c parts for unit
+        accelerations.
     HT : ndarray, shape (…, B, 4, 4)
         Products H Tᵀ of pseudo-inertia and transposed transform.
     """

@@ -22,7 +22,7 @@ from .element import ElementContext, ForceArrow, ForceContribution, ForceElement
 
 @dataclass(frozen=True)
 class _Span:
-    """Geometry of a two-point force element in one state or many.
+    """Geometry of a two-point force element in one state or in many states.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class _Tension:
 
 
 class _Law:
-    """Force law of a two-point force element; a slack rope is treated elsewhere."""
+    """Force law of a two-point force element. The law of a rope is valid only while the rope is taut."""
 
     def __init__(self, line: TwoPointForce, given: ElementContext) -> None:
         self._line, self._input = line, given.inputs.get(line.name, 0.0)
@@ -111,7 +111,7 @@ class Lines(ForceElements):
         self.readings = tuple(law.reading for law in self._laws)
 
     def stops(self) -> list[float]:
-        """Return the times at which an expression of an element has a jump or a kink, s."""
+        """Return the times at which an expression of a force element has a jump or a kink, s."""
         return [time for reading in self.readings for time in stops(reading.node)]
 
     def relations(self) -> list[Relation]:
@@ -121,7 +121,8 @@ class Lines(ForceElements):
     def _tight(self, i: int) -> list[Relation]:
         """Return the conditions under which a rope is taut.
 
-        A rope with a spring is slack if its length is smaller than its rest length.
+        A rope without a spring is taut if its force pulls. A rope with a spring must also be longer
+        than its rest length.
         """
         line, label, tight = self._lines[i], self._laws[i].label, ("is taut", "is slack")
         pulls = Relation(line.name, label, lambda state: self._free(i, state).total, tight)

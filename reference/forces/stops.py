@@ -34,7 +34,7 @@ class _Stop:
         return self.way * (self.at - state.q[..., self.k])
 
     def held(self, state: KinematicState) -> Number:
-        """Return the effort of spring and damper, N·m or N; it is negative if they would pull."""
+        """Return the effort of the end stop's spring and damper, N·m or N; negative if they would pull."""
         return self.law.force(self.depth(state), -self.way * state.qd[..., self.k])
 
 

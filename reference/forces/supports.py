@@ -64,7 +64,7 @@ class Supports(ForceElements):
 
     @property
     def marks(self) -> tuple[ForceArrow, ...]:
-        """Symbols for pictures: the feet of the supports, on the ground at the undeformed positions."""
+        """Drawings of the supports: a foot on the ground for each support, at its undeformed position."""
         return tuple(
             ForceArrow(
                 "base.supports",
@@ -81,7 +81,11 @@ class Supports(ForceElements):
         return np.asarray(-self._parts(state).sum(axis=0).T)
 
     def relations(self) -> list[Relation]:
-        """Return the switching conditions of unilateral supports: overlap, compressive force, slipping."""
+        """Return the switching conditions of unilateral supports.
+
+        A support has three conditions: it is below the ground level, its force is compressive, and
+        it slips.
+        """
         found = []
         for k in np.flatnonzero(self._one_sided).tolist():
             name, overlap = self._supports[k].name, self._overlap(k)
@@ -171,7 +175,7 @@ class Supports(ForceElements):
 
 
 def _pressing(free: Array) -> Number:
-    """Return the vertical force of spring and damper on the ground, N, negative if the support would pull.
+    """Return the downward force of a support on the ground, N; negative if the support would pull.
 
     The argument `free` contains the spring and damper forces of the support on the ground, shape (2, …,
     3).
@@ -180,7 +184,7 @@ def _pressing(free: Array) -> Number:
 
 
 def _beyond(free: Array) -> Number:
-    """Return the excess of a support's tangential force over its normal force, N.
+    """Return the tangential force of a support minus its normal force, N.
 
     The argument `free` contains the spring and damper forces of the support on the ground, shape (2, …,
     3).
@@ -202,7 +206,7 @@ def _small_motion(positions: Array, n: int) -> Array:
 
 
 def places(mechanism: Mechanism) -> list[Place]:
-    """Return the points of the base at which the supports act."""
+    """Return the points of the base at which the flexible supports act."""
     base = next((b for b, body in enumerate(mechanism.bodies) if body.name == "base"), 0)
     return [Place(base, support.position) for support in mechanism.supports]
 

@@ -1,4 +1,4 @@
-"""Force laws of elements that push but never pull: contacts, end stops, unilateral supports."""
+"""Force laws of contacts, end stops and unilateral supports, which push but never pull."""
 
 from __future__ import annotations
 
@@ -37,12 +37,13 @@ class NumericPressingLaw:
     def elastic(self, depth: Number) -> Number:
         """Return the spring force at a depth, N.
 
-        The force is an odd function of the depth, so that trial steps beyond an event also have a value.
+        The force is an odd function of the depth, so that it is also defined in trial steps beyond
+        an event.
         """
         return self.stiffness * np.sign(depth) * np.abs(depth) ** self.exponent
 
     def force(self, depth: Number, rate: Number) -> Number:
-        """Return the force of spring and damper, N; it is negative if they would pull."""
+        """Return the force of spring and damper at a depth, N; the force is negative if they would pull."""
         return self.elastic(depth) * (1.0 + self.loss * rate) + self.damping * rate
 
     def energy(self, depth: Number) -> Number:
@@ -51,9 +52,10 @@ class NumericPressingLaw:
 
 
 def pressing_law(stiffness: float, damping: float, smooth: HuntCrossley | None) -> NumericPressingLaw:
-    """Return the force law of an element from its parameters.
+    """Return the force law of a contact or an end stop from its parameters.
 
-    The parameters are stiffness, damping and, optionally, those of Hunt and Crossley.
+    The parameters are stiffness, damping and, optionally, the parameters of the law of Hunt and
+    Crossley.
     """
     if smooth is None:
         return NumericPressingLaw(stiffness, damping)
@@ -85,13 +87,13 @@ class Overlap:
     words: tuple[str, str]
 
     def relations(self) -> list[Relation]:
-        """Return both switching conditions of the element: overlap, and compressive force."""
+        """Return two switching conditions: the element overlaps its counterpart, and its force is compressive."""
         return [
             Relation((self.key, "gap"), self.label, self.depth, self.words),
             Relation((self.key, "held"), self.label, self.held, _MARGINS),
         ]
 
     def acts(self, state: KinematicState) -> bool:
-        """Whether the element exerts a force: it overlaps, and its force is compressive."""
+        """Whether the element overlaps its counterpart with a compressive force, and thus exerts a force."""
         overlaps = state.segment.holds((self.key, "gap"), self.depth(state))
         return overlaps and state.segment.holds((self.key, "held"), self.held(state))

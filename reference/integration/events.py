@@ -17,8 +17,8 @@ from .grazing import instants, is_resolved, lowest, suspected
 from .integrators import Interpolant
 from .motion import FormulatedModel
 
-_MOST = 1000  # Largest number of events within one second.
-_NEAR = 1e-13  # Admissible error of event times: in s up to t = 1 s, as a fraction of t later.
+_MOST = 1000  # Largest number of events within one second; a run with more events fails.
+_NEAR = 1e-13  # Admissible error of an event time t, divided by max(t, 1 s).
 _INSTANTS, _MOST_INSTANTS = 16, 256  # Smallest and largest number of samples of event indicators per step.
 
 
@@ -69,7 +69,10 @@ class Events:
                 return segment
             for relation in changed:
                 self._change(relation, t, sides, last is not None)
-        raise SolveError(f"the conditions of {changed[-1].label} contradict each other at t = {t:.9g} s")
+        raise SolveError(
+            f"the switching conditions of {changed[-1].label} contradict each other at t = {t:.9g} s, because"
+            " each change of a condition reverses another condition; change the parameters of this element"
+        )
 
     def first(
         self, segment: Segment, before: float, after: float, interpolant: Callable[[], Interpolant]
@@ -138,7 +141,9 @@ class Events:
         ]
 
     def _distances(self, times: Array, states: Array, segment: Segment) -> Array:
-        """Return the signed event indicators of all conditions, shape (N, m), for states of shape (N, size).
+        """Return the signed event indicators of all m conditions in N states, shape (N, m).
+
+        The states have shape (N, size).
 
         An indicator is positive while its condition has the truth value that the segment prescribes.
         """

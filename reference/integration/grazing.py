@@ -21,9 +21,11 @@ _SMALL = 1e-3  # Largest error of an indicator's Chebyshev series, relative to t
 _NOISE = 1e-10  # Largest error of an indicator's Chebyshev series, relative to the indicator's peak in the run.
 # A minimum is searched for if a parabola predicts a value below this fraction of the smallest sample.
 _NEAR = 0.5
-# Largest number of evaluations near a minimum. If none is negative, the minimum is taken as positive.
+# Largest number of evaluations in the search for a negative value near a minimum of an event indicator.
+# If no evaluation yields a negative value, the minimum counts as positive.
 _LOOKS = 20
-_SHORT = 1e-12  # The search ends if the interval is below this fraction of the initial one.
+# The search for a minimum ends if its interval is shorter than this fraction of the initial interval.
+_SHORT = 1e-12
 
 
 def instants(before: float, after: float, count: int) -> Array:
@@ -38,7 +40,7 @@ def instants(before: float, after: float, count: int) -> Array:
 
 
 def is_resolved(distances: Array, greatest: Array) -> bool:
-    """Whether samples of event indicators are dense enough that a polynomial represents the indicators.
+    """Whether a polynomial through the samples of the event indicators represents the indicators accurately.
 
     Parameters
     ----------
@@ -63,7 +65,8 @@ def suspected(times: Array, distances: Array) -> list[tuple[int, int]]:
     samples. Times have shape (N,), s, and indicators have shape (N, m).
     """
     t, d = (times[:-2, None], times[1:-1, None], times[2:, None]), (distances[:-2], distances[1:-1], distances[2:])
-    with np.errstate(all="ignore"):  # The vertex is nan for straight lines and undefined indicators.
+    # For straight lines and undefined indicators, the vertex of the parabola is nan.
+    with np.errstate(all="ignore"):
         time, least = _vertex(t, d)
         lesser = np.minimum(np.minimum(d[0], d[1]), d[2])
         found = (time > t[0]) & (time < t[2]) & (least < _NEAR * lesser) & (lesser >= 0.0)

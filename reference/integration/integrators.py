@@ -165,7 +165,7 @@ def _runge_kutta(rate: Rate, t: float, y: Array, k1: Array, h: float) -> Array:
 
 
 def _hermite(span: tuple[float, float], ends: tuple[Array, Array], slopes: tuple[Array, Array]) -> Interpolant:
-    """Return the cubic Hermite interpolant of a step from states and derivatives at both ends."""
+    """Return the cubic Hermite interpolant of a step from the states and derivatives at both ends of the step."""
     (t0, t1), (y0, y1), (f0, f1) = span, ends, slopes
     h = t1 - t0
 

@@ -82,5 +82,8 @@ def leap(rate: Rate, begin: float, y: Array, end: float) -> Leap:
     slope = np.array(solver.f)
     solver.step()
     if not np.isfinite(solver.y).all():
-        raise SolveError(f"the motion has diverged at t = {end:.9g} s")
+        raise SolveError(
+            f"the motion has diverged at t = {end:.9g} s, in a step across a singular position; change the initial"
+            " state so that the motion avoids this position"
+        )
     return Leap(begin, end, np.asarray(solver.y), np.array([slope, solver.f]), solver.dense_output())

@@ -77,9 +77,9 @@ class FormulatedModel:
         return np.concatenate([y[: self._bristles.stop], self.model.forces.held(state)])
 
     def advanced(self, t: float, y: Array, segment: Segment) -> Array:
-        """Return the state vector after the samples at time t, s.
+        """Return the state vector with the updated states of the controllers sampled at time t, s.
 
-        The vector y must contain the final outputs of the sampled controllers; see `held`.
+        Before this call, `held` must have computed the outputs of these controllers in the vector y.
         """
         state, _ = self.moment(t, y, segment)
         return np.concatenate([y[: self._bristles.stop], self.model.forces.advanced(state)])
@@ -99,7 +99,8 @@ class FormulatedModel:
     def rate(self, segment: Segment) -> Callable[[Number, Array], Array]:
         """Return the right-hand side f(t, y) for a time segment.
 
-        The function accepts one state or many: y of shape (N, size) and t of shape (N,).
+        The function accepts a single state. It also accepts N states y of shape (N, size) with times
+        t of shape (N,).
         """
 
         def rate(t: Number, y: Array) -> Array:

@@ -26,7 +26,7 @@ from ...core.trajectory import Array
 
 # Number of stages: odd, so that one eigenvalue is real. More stages would hardly permit longer steps.
 STAGES = 11
-_ITERATIONS = 10  # Largest number of Newton iterations in a step.
+_ITERATIONS = 10  # Largest number of Newton iterations in a Radau step.
 _SLOW = 0.5  # Largest contraction factor of Newton's method; above it, the iteration is stopped.
 _FRESH = 0.05  # Largest contraction factor of Newton's method with which the next step reuses ∂f/∂y.
 _CONVERGED = 1e-2  # Newton's method has converged if its remaining error is below this fraction of the tolerance.
@@ -43,11 +43,11 @@ _LAST = 1e-3
 _SPACINGS = 10.0  # Shortest possible step in units of the floating-point spacing at t.
 # A failed right-hand side shortens the step. Below this many floating-point spacings at t, the error is raised.
 _FEW_SPACINGS = 1e3
-# Assumed error after the first Newton iteration, relative to the step: the contraction is not known yet.
+# Assumed error after the first Newton iteration, relative to its correction; the contraction is still unknown.
 _FIRST_LEFT = 0.1
 _LEAST_LEFT = 1e-3  # Least value of 1 − contraction factor, which keeps the error estimate finite.
 _LEAST_ERROR = 1e-16  # Lower bound of the error relative to the tolerance; it keeps the next step finite.
-_TINY = 1e-300  # Least denominator, which keeps quotients finite.
+_TINY = 1e-300  # Lower bound of denominators, which prevents division by zero.
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def _scheme(s: int) -> _Scheme:
     into = np.linalg.inv(T)
     twice = np.where(eigenvalues.imag > 0.0, 2.0, 1.0)
     begin = 2.0 * np.asarray(legendre.legval(-1.0, legendre.legder(np.eye(s + 1))), dtype=np.float64)
-    # The real eigenvalue comes first.
+    # The real eigenvalue of A⁻¹ comes first.
     kept = sorted(np.flatnonzero(eigenvalues.imag >= 0.0), key=lambda k: eigenvalues[k].imag)
     return _Scheme(nodes, inverse, eigenvalues[kept], into[kept], (T * twice)[:, kept], series, begin)
 
@@ -120,7 +120,7 @@ class _Polynomial:
 
     def __call__(self, t: float) -> Array:
         if t == self.t:
-            return self.y  # The state at the beginning is returned exactly, without rounding errors.
+            return self.y  # The state at the beginning of the step is returned without rounding errors.
         return np.asarray(self.y + self.increments(np.array([t]))[0])
 
     def increments(self, t: Array) -> Array:
@@ -166,7 +166,7 @@ class Radau:
         self._factors = (np.nan, np.zeros(0, dtype=complex))
 
     def step(self) -> str | None:
-        """Take one step; return a message if no step is possible, else None.
+        """Take one step, and return None, or a message if no step is possible.
 
         If no step is possible, `status` becomes "failed". An error of the right-hand side is raised.
         """
@@ -205,7 +205,7 @@ class Radau:
             return None
 
     def dense_output(self) -> Callable[[float], Array]:
-        """Return the polynomial solution of the last step."""
+        """Return the polynomial solution of the last Radau step."""
         assert self._last is not None
         return self._last
 
@@ -221,7 +221,7 @@ class Radau:
             self.status = "finished"
 
     def _solved(self, h: float) -> tuple[_Polynomial, Array, float, float] | None:
-        """Return the solution of a step of length h, or None if Newton's method fails.
+        """Return the solution of a Radau step of length h, or None if Newton's method fails.
 
         The solution consists of the polynomial, the derivative f at the end of the step, the error, and
         Newton's contraction factor. The error is relative to the tolerance.
@@ -253,7 +253,7 @@ class Radau:
         return None
 
     def _error_at_begin(self, h: float, series: Array, size: Array) -> float:
-        """Return an error estimate from the slope at the step's beginning, relative to the tolerance.
+        """Return an error estimate of a Radau step from the slope at its beginning, relative to the tolerance.
 
         The estimate detects a jump of f before the first node: the slope of the solution polynomial then
         differs from f at the beginning. The difference is multiplied by a filter matrix that damps stiff
@@ -264,9 +264,10 @@ class Radau:
         return _norm(_SCHEME.nodes[0] * damped / size)
 
     def _guess(self, times: Array) -> Array:
-        """Return initial increments for Newton's method.
+        """Return initial increments for Newton's method in a Radau step, shape (s, k).
 
-        The increments are extrapolated from the polynomial of the last step.
+        The increments are extrapolated from the polynomial of the preceding step. In the first step,
+        they are zero.
         """
         if self._last is None:
             return np.zeros((STAGES, len(self.y)))
@@ -302,7 +303,7 @@ class Radau:
 
 
 def _error(series: Array) -> float:
-    """Return the error estimate from the last three Legendre coefficients.
+    """Return the error estimate of a Radau step from the last three Legendre coefficients.
 
     The estimate is the larger of two values: the last coefficient, and the value that the two
     preceding coefficients predict for the last one. The last coefficient alone can vanish by chance at

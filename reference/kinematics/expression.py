@@ -65,7 +65,7 @@ class Node(Protocol):
         ...
 
     def value(self, at: Instant) -> Value:
-        """Return the value of the expression node for given values of all names.
+        """Return the value of the expression node for given values of all names in the expression.
 
         Raises NoValue outside of the node's domain.
         """
@@ -103,7 +103,7 @@ class Call:
     children: tuple[Node, ...]
 
     def value(self, at: Instant) -> Value:
-        """Return the function value for given values of all names.
+        """Return the function value for given values of all names in the expression.
 
         Raises NoValue outside of the function's domain.
         """
@@ -129,7 +129,7 @@ class Call:
             raise NoValue(f"{self.function}({given}), or a derivative of it, is {kind}") from None
 
     def result(self, *operands: Value) -> Value:
-        """Return the operation's value for the operands, without translation of arithmetic errors."""
+        """Return the operation's value for the operands; an arithmetic error is raised unchanged."""
         return OPERATIONS[self.function](*operands)
 
 
@@ -147,7 +147,7 @@ class Choice:
     """Expression node that selects one of its operands by a condition."""
 
     def chosen(self, at: Instant) -> Node:
-        """Return the operand that the condition selects for given values of all names."""
+        """Return the operand that the condition selects, for given values of all names in the expression."""
         raise NotImplementedError
 
     def value(self, at: Instant) -> Value:
@@ -194,9 +194,10 @@ class Related(Branch):
         return self.comparison in ("<=", ">=")
 
     def margin(self, at: Instant) -> Number:
-        """Return the distance of the condition from its switching point, positive if the condition is true.
+        """Return the event indicator of the condition, which is positive if the condition is true.
 
-        The margin is nan if a side of the condition has no value.
+        The event indicator is the difference between the two sides of the comparison. If one of them
+        has no value, the result is nan.
 
         Raises
         ------
@@ -355,7 +356,7 @@ def with_children(node: Node, children: Sequence[Node]) -> Node:
 
 
 def names(node: Node) -> Iterator[str]:
-    """Yield the names that an expression uses, with repetitions."""
+    """Yield the names that an expression uses; a name that occurs twice is yielded twice."""
     if isinstance(node, Atom):
         yield node.name
     for child in node.children:
@@ -363,7 +364,7 @@ def names(node: Node) -> Iterator[str]:
 
 
 def related(node: Node) -> Iterator[Related]:
-    """Yield the switching conditions of an expression, with repetitions."""
+    """Yield the switching conditions of an expression; a condition that occurs twice is yielded twice."""
     if isinstance(node, Related):
         yield node
     for child in node.children:
@@ -371,7 +372,7 @@ def related(node: Node) -> Iterator[Related]:
 
 
 def evaluate(node: Node, at: Instant, label: str) -> Value:
-    """Return the value of an expression for given values of all names.
+    """Return the value of an expression for given values of all names in the expression.
 
     Raises
     ------
@@ -409,8 +410,9 @@ def named_errors(label: str, at: Instant, evaluated: Callable[[], T]) -> T:
 def stops(node: Node) -> Iterator[float]:
     """Yield the times at which an expression or one of its derivatives can jump, s.
 
-    Such times are switches on time, breakpoints of `quintic`, and kinks of lookup tables. Kinks of abs,
-    sign, min and max are included if they depend on time alone.
+    At such times, a condition on time changes, or the function `quintic` has a breakpoint, or a
+    lookup table has a kink. Kinks of abs, sign, min and max are included if they depend on time
+    alone.
     """
     if isinstance(node, _Switch):
         yield node.time
@@ -435,7 +437,7 @@ def _breaks(call: Call) -> tuple[Node, ...]:
     return x if function in ("abs", "sign") else ()
 
 
-# An argument is near the end of its function's domain if the distance to the end is below this.
+# An argument is near the end of its function's domain if the distance, in the argument's unit, is below this.
 _NEAR = 1e-3
 _DISTANCES: dict[str, Callable[..., float]] = {
     "sqrt": lambda x: x,
@@ -463,7 +465,7 @@ def _has_moving_limit(call: Call) -> bool:
 
 
 def ends(node: Node, at: Instant) -> Iterator[tuple[float, str]]:
-    """Yield the functions whose arguments are close to the end of the domain or to a singularity.
+    """Yield the functions whose arguments are close to the end of their domain or to a singularity.
 
     A singularity is a point at which the derivative does not exist. Each item contains two values: the
     distance to this point or end, in the unit of the argument, and the name of the function.

@@ -20,12 +20,12 @@ import numpy as np
 from ...core.trajectory import Array
 from .segment import holds_in_all
 
-Number: TypeAlias = Any  # A float for one state, an array of shape (N,) for many states.
+Number: TypeAlias = Any  # A number is a float for one state, or an array of shape (N,) for N states.
 
 
 @dataclass(frozen=True, slots=True)
 class Jet:
-    """Value of a function of k moving variables, with its derivatives.
+    """Value of a function of k variables that vary with time, with its derivatives.
 
     Attributes
     ----------
@@ -34,9 +34,9 @@ class Jet:
     gradient : ndarray, shape (k,)
         Partial derivatives with respect to the k variables.
     rate : float or ndarray
-        First derivative with respect to time along the motion of the variables.
+        First time derivative of the function value along the motion.
     second : float or ndarray
-        Second derivative with respect to time along the motion of the variables.
+        Second time derivative of the function value along the motion.
     """
 
     value: Number
@@ -58,7 +58,7 @@ def _unit(k: int, many: bool) -> list[Array]:
 def variables(
     values: Sequence[Number], rates: Sequence[Number] | None = None, seconds: Sequence[Number] | None = None
 ) -> list[Jet]:
-    """Return the k independent variables as jets.
+    """Return the k independent variables as jets, that is, with their derivatives.
 
     Parameters
     ----------
@@ -89,32 +89,43 @@ def hessian(function: Callable[[list[Jet]], Value], values: Sequence[float]) -> 
 
 
 def constant(value: Value, k: int) -> Jet:
-    """Return a value as a jet of k variables; a number gets zero derivatives."""
+    """Return a value as a jet, that is, with its derivatives with respect to k variables and time.
+
+    The derivatives of a number are zero.
+    """
     return value if isinstance(value, Jet) else Jet(value, np.zeros(k), 0.0, 0.0)
 
 
 def plain(x: Value) -> Number:
-    """Return the value of a jet without its derivatives, or a number unchanged."""
+    """Return the value of a jet without its derivatives; return a number unchanged."""
     return x.value if isinstance(x, Jet) else x
 
 
 def _of_one(x: Jet, f: Number, f1: Number, f2: Number) -> Jet:
-    """Return the value of a function for the jet x by the chain rule.
+    """Return f(x) with its derivatives by the chain rule, for a value x with its derivatives (jet).
 
-    The arguments f, f1 and f2 are the value, first and second derivative of the function at x.
+    The arguments f, f1 and f2 are the values of f, f' and f'' at x.
     """
     return Jet(f, f1 * x.gradient, f1 * x.rate, f1 * x.second + f2 * x.rate * x.rate)
 
 
 def along(x: Value, f: Number, f1: Number, f2: Number) -> Value:
-    """Return f(x) for a number or jet x from the known values f, f1 and f2 of f, f' and f'' at x."""
+    """Return the function value f(x); if x is a jet, return f(x) with its derivatives by the chain rule.
+
+    A jet is a value with its derivatives. The arguments f, f1 and f2 are the values of f, f' and f''
+    at x.
+    """
     return _of_one(x, f, f1, f2) if isinstance(x, Jet) else f
 
 
 def _of_two(
     x: Value, y: Value, f: Number, first: tuple[Number, Number], second: tuple[Number, Number, Number]
 ) -> Jet:
-    """Return f(x, y) by the chain rule from the derivatives (f_x, f_y) and (f_xx, f_xy, f_yy)."""
+    """Return f(x, y) with its derivatives by the chain rule, for values x and y with derivatives (jets).
+
+    The argument `first` contains the partial derivatives f_x and f_y, and `second` contains f_xx,
+    f_xy and f_yy.
+    """
     still = np.zeros_like((x if isinstance(x, Jet) else y).gradient)
     a, b = (part if isinstance(part, Jet) else Jet(part, still, 0.0, 0.0) for part in (x, y))
     (f_x, f_y), (f_xx, f_xy, f_yy) = first, second
@@ -219,10 +230,11 @@ def _functions(x: Number) -> Any:
 
 
 def _unary(f: _Function, f1: _Function, f2: _Function) -> Callable[[Value], Value]:
-    """Return a function that accepts numbers and jets.
+    """Return a function that accepts numbers, and jets, which are values with their derivatives.
 
-    The arguments f, f' and f'' compute the value and the first two derivatives. Each has two arguments:
-    a namespace of elementary functions for scalars or for arrays, and the number.
+    The arguments f, f1 and f2 are functions for the value and the first two derivatives. Each of
+    them has two arguments. The first is a namespace of elementary functions for scalars or for
+    arrays, and the second is the number.
     """
 
     def apply(x: Value) -> Value:

@@ -102,7 +102,7 @@ class Posture:
         return found
 
     def __getitem__(self, k: int) -> Posture:
-        """Return the posture of state k out of many states."""
+        """Return the posture of the k-th of many states."""
         return Posture(self.datum[k], self.stacked[k], self.S[k], self.moves)
 
 
@@ -140,7 +140,7 @@ class VectorMotion:
     bias: Array
 
     def __getitem__(self, k: int) -> VectorMotion:
-        """Return the motion of all vectors in the k-th state."""
+        """Return the motion of all points or directions in the k-th of many states."""
         return VectorMotion(self.position[k], self.jacobian[k], self.velocity[k], self.bias[k])
 
 
@@ -204,7 +204,7 @@ class Kinematics:
         self._before = np.zeros((self.n, self.n))
         self._basis = np.zeros((self.n, 4, 16))
         self._generators = np.array([_generator(c) for c in mechanism.coordinates]).reshape(-1, 4, 4)
-        # Datum point at the first moving body, an affine function of q: coefficients, then the constant term.
+        # Origin of the first moving body as datum point, affine in q: coefficients of q, then the constant term.
         self._datum = np.zeros((3, self.n + 1))
         for b, body in enumerate(mechanism.bodies):
             self._place(b, body, mechanism.coordinates)
@@ -255,7 +255,7 @@ class Kinematics:
         return Posture(datum, stacked, above, self._moved)
 
     def _frames(self, q: Array, datum: Array) -> Array:
-        """Return the frames after each elementary motion of the chain, shape (…, n + 1, 4, 4).
+        """Return the frame after the elementary motion of each coordinate, shape (…, n + 1, 4, 4).
 
         The first frame is that of the ground.
         """

@@ -16,7 +16,7 @@ from .kinematics import Posture, VectorMotion
 
 @dataclass(frozen=True)
 class LengthMotion:
-    """Length with its derivatives at one state or at many.
+    """Length with its derivatives at one state or at many states.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Length(Protocol):
         """Name of the length's second time derivative in expressions, such as `lift.rate_dot`."""
 
     def motion(self, q: Array, qd: Array, posture: Posture, places: VectorMotion) -> LengthMotion:
-        """Return the length and its derivatives for coordinates q and velocities qd, shape (…, n) each."""
+        """Return the length and its derivatives. Coordinates q and velocities qd have shape (…, n) each."""
 
     def sizes(self, of_places: Array) -> Array:
         """Return the magnitudes of the terms in the derivatives ∂L/∂q of a length L, shape (n,).
@@ -99,7 +99,7 @@ class Distance(_Named):
     Attributes
     ----------
     columns : tuple of int
-        Indices of a and b among the points of a state.
+        Indices of a and b among all points whose motion is computed.
     slots : tuple of int
         Indices of the bodies that carry a and b; index 0 is the ground.
     """
@@ -142,7 +142,8 @@ class Height(_Named):
     Attributes
     ----------
     column, slot : int
-        Index of the point among the points of a state, and index of its body; body 0 is the ground.
+        Index of the point among all points whose motion is computed, and index of the body that
+        carries the point; index 0 is the ground.
     origin, normal : ndarray, shape (3,)
         A point of the plane, m, and the unit normal of the plane, both in the world frame.
     """

@@ -21,7 +21,7 @@ _APART = 1e-9
 
 
 def far_places(mechanism: Mechanism) -> list[Problem]:
-    """Return a problem for each frame or point that lies more than 1e12 m from the world's origin."""
+    """Return an error message for each frame or point that lies more than 1e12 m from the world's origin."""
     q = np.array([c.position for c in mechanism.coordinates], dtype=float)
     posture = Kinematics(mechanism)(q, np.zeros_like(q))
     problems = []

@@ -48,7 +48,8 @@ class KinematicState:
         Motion of the named points, the supports and the points of application of forces, in this order.
         Positions are relative to the posture's datum, a reference point near the mechanism.
     x, x_dot, bias : ndarray, shape (…, m)
-        Quantities, their time derivatives, and their second time derivatives for q̈ = 0.
+        Kinematic quantities that expressions can refer to, their time derivatives, and their second
+        time derivatives for q̈ = 0.
     jacobian : ndarray, shape (…, m, n)
         Partial derivatives of the quantities with respect to the coordinates.
     lag : ndarray, shape (…, s)
@@ -57,7 +58,7 @@ class KinematicState:
         Output of each input filter with its first and second time derivatives.
     """
 
-    t: Any  # A float for one state, an array of shape (N,) for many states.
+    t: Any  # Time is a float for one state, or an array of shape (N,) for N states.
     segment: Segment
     q: Array
     qd: Array
@@ -72,15 +73,15 @@ class KinematicState:
 
     @property
     def is_many(self) -> bool:
-        """Whether the record contains many states instead of one."""
+        """Whether the object contains many states instead of one."""
         return self.q.ndim > 1
 
     def each(self) -> list[KinematicState]:
-        """Return many states as a list of single states."""
+        """Return the contained states as a list of single states."""
         return [self[k] for k in range(len(self.q))]
 
     def __getitem__(self, k: int) -> KinematicState:
-        """Return state k out of many states."""
+        """Return the k-th of many states."""
         lag, followed = (x[k] if x.ndim > own else x for x, own in ((self.lag, 1), (self.followed, 2)))
         return replace(
             self,
@@ -128,7 +129,7 @@ Forces: TypeAlias = dict[str, Callable[[KinematicState], Number]]
 
 
 class Quantities:
-    """Indices of all names in the vectors of quantities x, ẋ and ẍ.
+    """Indices of all names of expressions in the vectors of kinematic quantities x, ẋ and ẍ.
 
     Parameters
     ----------
@@ -137,7 +138,7 @@ class Quantities:
     places : sequence of Place
         All points whose motion is computed, the named points first.
     lengths : sequence of Length
-        Further quantities that the force elements define.
+        Lengths that the force elements define, which are further quantities.
     """
 
     def __init__(self, mechanism: Mechanism, places: Sequence[Place], lengths: Sequence[Length]) -> None:
@@ -166,7 +167,7 @@ class Quantities:
     def state(
         self, t: float, segment: Segment, q: Array, qd: Array, posture: Posture, places: VectorMotion
     ) -> KinematicState:
-        """Return the kinematic state with the values of all quantities."""
+        """Return the kinematic state with the values of all quantities that expressions can refer to."""
         many, points = q.shape[:-1], slice(0, 3 * self.points)
         x, x_dot, bias = np.zeros((3, *many, len(self.position)))
         jacobian = np.zeros((*many, *self._jacobian.shape))

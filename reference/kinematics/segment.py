@@ -40,8 +40,9 @@ class Segment:
     Attributes
     ----------
     begin : float
-        Beginning of the segment, s. All switches at times up to `begin` have taken place. Later
-        switches have not, even if a trial step goes beyond their times.
+        Beginning of the segment, s. Conditions on time that change at or before `begin` have their
+        new truth values. Conditions that change later keep their old truth values in the whole
+        segment, even in trial steps beyond the time of the change.
     sides : mapping
         Truth value of each switching condition by its key. A condition that is missing here is
         evaluated in each state.

@@ -106,7 +106,8 @@ def _without_states(node: Node) -> Iterator[Node]:
 def _mixed(node: Node) -> Iterator[Node]:
     """Yield the operations on both time and state variables that can generate short pulses.
 
-    Sums and products are not included: they have a pulse only if one of their operands has it.
+    Sums and products are not included: a sum or product has a pulse only if one of its operands has
+    a pulse.
     """
     if _is_mixed(node):
         if _is_decisive(node):
@@ -123,7 +124,7 @@ def _is_mixed(*nodes: Node) -> bool:
 def _is_decisive(node: Node) -> bool:
     """Whether an operation on time and state variables can generate a short pulse.
 
-    Operations that only add, multiply or select their operands cannot.
+    An operation that only adds, multiplies or selects its operands cannot generate a pulse.
     """
     if isinstance(node, Branch):
         return _is_mixed(*node.children[:2])
@@ -135,8 +136,8 @@ def _is_decisive(node: Node) -> bool:
 def _held(core: Node, expression: Timed, horizon: float) -> Iterator[tuple[Pace, Callable[[Array], Array]]]:
     """Yield functions of time: the expression with its state variables replaced by constants.
 
-    Each function belongs to one choice of the constant values. It is paired with step lengths that are
-    short enough for the function.
+    Each function belongs to one choice of the constants. With each function, step lengths that
+    resolve the function are also yielded.
     """
     initial = [_initial(part, expression.initial) for part in _timeless(core)]
     for values in held_values(initial):
@@ -196,7 +197,7 @@ def _pace(node: Node, horizon: float) -> Pace:
 
 
 def _values(node: Node, time: Array, begin: float) -> Array:
-    """Return an expression's values at times of shape (N,), s.
+    """Return an expression's values at N times, s, shape (N,).
 
     Conditions on time keep the truth values that they have at the time `begin`, s.
     """
@@ -209,7 +210,7 @@ def _values(node: Node, time: Array, begin: float) -> Array:
 
 
 def _at_once(node: Node, time: Array, segment: Segment) -> Array:
-    """Return an expression's values at all times, shape (N,).
+    """Return an expression's values at N times, shape (N,).
 
     Each branch of a condition is evaluated only at those times at which the branch is active.
     """

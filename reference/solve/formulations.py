@@ -26,7 +26,7 @@ _WORN = 0.5
 
 @dataclass(frozen=True)
 class StateEquations:
-    """Linear system M q̈ = force + Cᵀ λ and C q̈ = rhs at one time or at many.
+    """Linear system M q̈ = force + Cᵀ λ and C q̈ = rhs at one time or at many times.
 
     Each of the c columns of the right-hand sides yields one column of q̈ and one column of λ.
 
@@ -140,7 +140,7 @@ class Gpme:
         return basis, basis @ system.C, basis @ system.rhs
 
     def _motion(self, system: StateEquations, rows: Array, rhs: Array) -> tuple[Array, CoordinatePartition]:
-        """Return the accelerations that fulfil the independent constraints, and the coordinate partition used."""
+        """Return accelerations that fulfil the independent constraints, and the coordinate partition."""
         partition, D, pivot = self._current(rows)
         partition.check(system.t, pivot)
         return partition.accelerations(system.t, D, system.M, system.force, rows, rhs), partition

@@ -19,7 +19,7 @@ from ..constraints.redundancy import scaled as _scaled
 from ..kinematics.jet import Number
 
 _ROUNDING = 1e-13  # Smallest pivot of a regular matrix with rows of length 1.
-# Smallest pivot of a regular Jacobian of dependent coordinates; at this pivot, six digits are correct.
+# Smallest pivot of a regular Jacobian of dependent coordinates; at this pivot, results have six correct digits.
 _SINGULAR = 1e-10
 _RANK = 1e-8  # Smallest pivot of an independent column, with the rows of C scaled to length 1.
 

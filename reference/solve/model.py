@@ -114,7 +114,7 @@ class Rates:
 
 @dataclass(frozen=True)
 class _Equations:
-    """Equations of motion without friction, M q̈ + h = Q + Cᵀ λ and C q̈ = rhs, in one or many states."""
+    """Equations of motion without friction, M q̈ + h = Q + Cᵀ λ and C q̈ = rhs, in one state or in many states."""
 
     M: Array
     h: Array
@@ -128,7 +128,7 @@ class _Equations:
 
 @dataclass(frozen=True)
 class _Solution:
-    """Solution of the equations of motion, with the quantities described in `Evaluation`."""
+    """Solution of the equations of motion in one state; `Evaluation` describes its quantities."""
 
     qdd: Array
     multipliers: Array
@@ -443,7 +443,7 @@ class ReferenceModel:
         times += self.forces.sample_times(end)
         separate: list[float] = []
         for time in sorted(t for t in times if 0.0 < t <= end * (1.0 + SAME_TIME)):
-            # Of several almost equal times, the last is kept, because no switch of the group is later.
+            # Of almost equal times, the last is used, because all conditions on time have changed by then.
             if separate and time - separate[-1] < SAME_TIME * end:
                 separate.pop()
             separate.append(time)

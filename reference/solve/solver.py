@@ -136,15 +136,15 @@ def _formulation(
 
 
 def row_choice(model: ReferenceModel, start: KinematicState) -> RowChoice:
-    """Return the choice of independent equations.
+    """Return the choice of independent constraint equations.
 
-    The choice is made at the nearest state that fulfils the position constraints.
+    The choice is made at the state nearest to `start` that fulfils the position constraints.
     """
     return choose_rows(model.mechanism, model.constraints, *_fulfilled(model, start))
 
 
 def _fulfilled(model: ReferenceModel, near: KinematicState) -> tuple[KinematicState, float]:
-    """Return the nearest state that fulfils the position constraints, and its coordinate error."""
+    """Return the state nearest to `near` that fulfils the position constraints, and its coordinate error."""
     nearest = Manifold(model, near).nearest(near)
     if nearest.fulfilled:
         return nearest.state, _MARGIN * nearest.uncertainty
