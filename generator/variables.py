@@ -40,7 +40,7 @@ _METHODS = (
     " 4(3), adaptive, for stiff models; 4: backward differentiation (BDF) of orders 1 to 5, adaptive, for stiff"
     " models; 0: automatic choice of 2 or 4, by the stiffest mode at the start and the measured cost"
 )
-# Settings of the FMU's built-in solver: name, start value, unit, description.
+# Parameters of the FMU's built-in solver: name, start value, unit and description of each.
 REAL_SETTINGS = (
     ("solver_step", 1e-4, "s", "largest step size of the fixed-step method"),
     ("solver_tolerance", 1e-6, "1", "relative tolerance of the solver if the importer sets none"),
@@ -226,7 +226,11 @@ def _calculated(definition: Definition, count: Iterator[int]) -> Iterator[Variab
 
 
 def _names(name: str, shape: Shape) -> list[tuple[str, int]]:
-    """Return for each element of a scalar or vector the name, and the value for `Variable.elements`."""
+    """Return the name of each element of a scalar or vector, with the attribute `elements` of `Variable`.
+
+    This attribute is 1 for a scalar, the length for the first element of a vector, and 0 for the
+    others.
+    """
     if not shape:
         return [(name, 1)]
     return [(f"{name}[{i + 1}]", shape[0] if i == 0 else 0) for i in range(shape[0])]

@@ -69,7 +69,7 @@ def _value(tree: Expr, known: Mapping[str, float]) -> float | None:
         case "symbol":
             return known.get(tree.data)
         case "table":
-            return None  # A lookup is not evaluated here; the numbers of a table are checked elsewhere.
+            return None  # a table lookup is never evaluated as a constant
         case "if":
             left, right, then, otherwise = values
             if left is None or right is None:
@@ -90,7 +90,7 @@ def _result(function: str, values: Sequence[float | None]) -> float | None:
     except (ValueError, OverflowError):
         result = math.nan
     if not math.isfinite(result):
-        raise ValueError(f"{_shown(function, values)} is not a number, or too large")
+        raise ValueError(f"{_shown(function, values)} has no finite value: it is undefined or too large")
     return result
 
 

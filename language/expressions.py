@@ -148,7 +148,7 @@ def renamed(tree: Expr, others: Mapping[str, str]) -> Expr:
 
 
 def names(tree: Expr) -> Iterator[str]:
-    """Yield all names in an expression, including the arguments of `start`."""
+    """Yield all names in an expression, including names inside `start(x)`, the initial value of x."""
     if tree.op == "symbol":
         yield tree.data
     for child in tree.args:
@@ -209,9 +209,9 @@ def rate_of(name: str) -> str:
 
 
 def degree(tree: Expr, variables: Container[str]) -> int:
-    """Return 0 if an expression does not depend on the variables, 1 if it is affine in them, otherwise 2.
+    """Return 0 for an expression without the given variables, 1 for an affine one, otherwise 2.
 
-    The form of the expression decides: (x − x) counts as affine.
+    The form of the expression decides: the result for (x − x) is 1.
     """
     if tree.op == "symbol":
         return int(tree.data in variables)

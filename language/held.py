@@ -14,18 +14,18 @@ from .pace import Pace
 
 Array = NDArray[np.float64]
 
-# A feature is short if it needs steps below this fraction of the time span that is searched.
+# A feature of a function is short if it requires steps below this fraction of the searched time span.
 _SHORT = 0.02
-_LOOKS = 257  # Number of equidistant samples in a short feature of a function of time.
-_HALF = 0.5  # A time belongs to a pulse if the change exceeds this fraction of the pulse's height.
+_LOOKS = 257  # Number of equidistant samples with which a short feature of a function is examined.
+_HALF = 0.5  # Within a pulse, the change of the function exceeds this fraction of the pulse's height.
 
 
 def held_values(initial: Sequence[float | None]) -> Iterator[list[float]]:
-    """Yield assumed values for the parts of an expression that do not depend on time.
+    """Yield lists of assumed values, one value for each part of an expression that does not depend on time.
 
-    Several choices of values are tried, because each single choice can hide a short pulse. The pulse
-    `exp(-((t - 3)/0.01)^2 - x^2)` is tiny if the initial value of x is far from 0. The pulse in `min(x,
-    exp(-((t - 3)/0.01)^2))` is invisible if x = 0.
+    Several lists are tried, because a single list can hide a short pulse. The pulse `exp(-((t -
+    3)/0.01)^2 - x^2)` is tiny if the initial value of x is far from 0. The pulse in `min(x, exp(-((t -
+    3)/0.01)^2))` is invisible if x = 0.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def wanders(found: Sequence[tuple[Pace, Callable[[Array], Array]]], horizon: flo
     Parameters
     ----------
     found : sequence of pairs
-        Step lengths and function of time for each choice of assumed values.
+        One pair for each choice of assumed values: admissible step lengths, and function of time.
     horizon : float
         End of the searched time, s.
     """

@@ -382,10 +382,10 @@ def choose(comparison: str, left: Expr, right: Expr, then: Expr, otherwise: Expr
 def switch(
     comparison: str, left: Expr, right: Expr, then: Expr, otherwise: Expr, switched: str, slope: Expr
 ) -> Expr:
-    """Return an if-expression whose condition changes at the time event `switched` of the program.
+    """Return an if-expression whose condition changes only at a time event of the program.
 
-    Between events the condition keeps its truth value. The argument `slope` is the time derivative of
-    `left − right`.
+    The condition compares `left` with `right`. Between events it keeps its truth value. The time event
+    has the name `switched`. The argument `slope` is the time derivative of `left − right`.
     """
     return Expr("if", (), (left, right, then, otherwise, slope), (comparison, switched))
 
@@ -441,7 +441,7 @@ class Replacement:
 
 
 def key(node: Expr) -> Hashable:
-    """Return a hashable key that is equal for scalar expressions of equal form."""
+    """Return a hashable key that is equal for scalar expressions with equal expression trees."""
     return (node.op, _identity(node), *map(key, node.args))
 
 

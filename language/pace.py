@@ -21,19 +21,20 @@ Array = NDArray[np.float64]
 
 # Number of samples of the searched time span; a pulse of 1/100,000 of the span contains several samples.
 CELLS = 2**19
-_FEW = 65  # Number of samples of a polynomial between two breakpoints.
+_FEW = 65  # Number of samples between two breakpoints if the function is a polynomial there.
 _NODES = 5  # Number of nodes of the interpolating polynomial of degree 4.
-# Largest error of the polynomial, relative to the function's deviation from a straight line.
+# Largest error of the interpolating polynomial, relative to the function's deviation from a straight line.
 _RESOLVED = 0.01
 _QUIET = 1e-7  # A function is straight if it deviates from a line by less than this fraction of its range.
 _AWAKE = 4  # Number of intervals of similar length after which a step-size control has adapted to this length.
-_SCATTER = 0.8  # Largest shift of a sample time from regular spacing, relative to half the mean distance.
+# Largest shift of a sample from regular spacing, relative to half the mean distance between samples.
+_SCATTER = 0.8
 # Fractional part of the golden ratio. The fractional parts of its multiples are evenly spread and distinct.
 _GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0
-# Largest fraction of the searched time in which samples may be too sparse to resolve the function.
+# Largest fraction of the searched time span in which the samples may fail to resolve the function.
 _UNRESOLVED = 0.01
 _SAME = 1e-9  # Largest relative difference of times that are treated as equal.
-# Time window before an interval in which short intervals are counted, divided by the interval's step limit.
+# Length of the time window before an interval in which short intervals are counted, divided by its step limit.
 _MEMORY = 16.0
 
 
@@ -90,7 +91,7 @@ class Pace:
         return found
 
     def end(self, t: float) -> float:
-        """Return the latest end, s, of a step that begins at time t, s."""
+        """Return the latest admissible end, s, of an integration step that begins at time t, s."""
         k = max(int(np.searchsorted(self.begins, t, side="right")) - 1, 0)
         return min(t + float(self.bounds[k]), float(self.following[k]))
 
@@ -103,7 +104,10 @@ class Pace:
         return pairwise([begin, *inside, end])
 
     def refined(self, times: Sequence[float]) -> Iterator[float]:
-        """Yield ascending times, s, with intermediate times so that no step between two of them is too long."""
+        """Yield the given times, s, and intermediate times, such that all steps between them are admissible.
+
+        The times are in ascending order.
+        """
         yield times[0]
         for begin, end in pairwise(times):
             t = begin
@@ -253,7 +257,7 @@ def _paced(intervals: Sequence[_Interval], allowed: float) -> Pace:
 
 
 def _goes_on(before: _Interval, after: _Interval, allowed: float) -> bool:
-    """Whether a straight line continues from one interval to the next without a kink."""
+    """Whether the function is one straight line over two neighbouring intervals, without a kink."""
     if before.slope is None or after.slope is None:
         return False
     return abs(after.slope - before.slope) * (after.end - after.begin) <= allowed

@@ -14,7 +14,8 @@ from .ir import Expr
 from .pace import STEADY, Pace, sampled
 
 Array = NDArray[np.float64]
-_SHARES = np.array([0.0, 0.25, 0.5, 0.75])  # Sample positions in a piece, relative to its length.
+# Positions of the samples in a polynomial piece, relative to its length.
+_SHARES = np.array([0.0, 0.25, 0.5, 0.75])
 # Numbers that define one piece: left end x0, and coefficients c0 to c3 of the polynomial in x − x0.
 PIECE = 5
 
@@ -25,7 +26,7 @@ class Piecewise:
 
     Attributes
     ----------
-    pieces : ndarray, shape (m, PIECE)
+    pieces : ndarray, shape (m, 5)
         Left end and coefficients of each piece, in ascending order. The first piece extends to −∞ and
         the last one to +∞.
     kinks : bool
@@ -37,7 +38,7 @@ class Piecewise:
     kinks: bool
 
     def piece(self, x: float) -> Array:
-        """Return the row of `pieces` for the interval that contains x, shape (PIECE,)."""
+        """Return the left end and the coefficients of the polynomial piece that contains x, shape (5,)."""
         after = int(np.searchsorted(self.pieces[1:, 0], x, side="right"))
         return np.asarray(self.pieces[after])
 
@@ -50,10 +51,10 @@ class Piecewise:
 
     @property
     def pace(self) -> Pace:
-        """Largest steps of the argument with which a solver does not miss a change of the function.
+        """Largest steps of the function's argument with which a solver does not miss a change of the value.
 
-        If the function has kinks, the steps are not limited, because solvers end a step at each boundary
-        between two pieces. Each of these pieces is monotone, so no step can miss a pulse.
+        If the function has kinks, the steps are not limited. Solvers then end a step at each boundary
+        between two polynomial pieces. Each piece is monotone, so no step can miss a pulse.
         """
         if self.kinks:
             return STEADY
@@ -131,9 +132,9 @@ def linear(time: Array, values: Array, *, kinks: bool) -> Piecewise:
 
 
 def derivative(piece: Expr, x: Expr, order: int) -> Expr:
-    """Return a derivative of order 0 to 3 of the polynomial of one piece, at x.
+    """Return the derivative of a polynomial piece at the argument x; the order is 0 to 3.
 
-    The argument `piece` has the shape (PIECE,).
+    The argument `piece` contains the left end and the four coefficients of the piece, shape (5,).
     """
     _, c0, c1, c2, c3 = piece
     return _DERIVATIVES[order](x - piece[0], c0, c1, c2, c3)
@@ -148,7 +149,7 @@ _DERIVATIVES: tuple[Callable[..., Expr], ...] = (
 
 
 def symbol(name: str) -> Expr:
-    """Return the symbol of a variable that contains one piece of a piecewise cubic, shape (PIECE,).
+    """Return the symbol of a variable that contains one polynomial piece of a lookup table, shape (5,).
 
     The elements are the left end of the piece and the four coefficients of the cubic polynomial.
     """

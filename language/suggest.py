@@ -1,4 +1,4 @@
-"""Messages about unknown names, with suggestions of known ones."""
+"""Messages about unknown names, which suggest known names of similar spelling."""
 
 from __future__ import annotations
 

@@ -18,8 +18,8 @@ from .pace import STEADY, Pace, merged, searched
 
 Array = NDArray[np.float64]
 _POLYNOMIAL = ("+", "-", "*", "neg", "quintic_0")
-_POWERS = (2.0, 3.0, 4.0)  # Exponents for which a power is a polynomial that few samples resolve.
-# Smallest distance of samples from the ends of a smooth piece, relative to the length of the piece.
+_POWERS = (2.0, 3.0, 4.0)  # A power with exponent 2, 3 or 4 is a polynomial that few samples resolve.
+# Samples keep this distance from the ends of a smooth interval, relative to its length.
 _INSIDE = 1e-9
 
 
@@ -41,14 +41,14 @@ class TimedPace:
 def timed_pace(
     trees: Sequence[Expr], parameters: Mapping[str, float], initial: Mapping[str, float], horizon: float
 ) -> TimedPace:
-    """Return the longest steps from time 0 to `horizon` that resolve expressions of time.
+    """Return the longest integration steps that resolve expressions of time between 0 and `horizon`.
 
     Lookup tables are excluded, because each table has step limits of its own.
 
     Parameters
     ----------
     trees : sequence of Expr
-        Expressions of the description, expanded.
+        Expressions of the description, in the form that `differentiate.expand` returns.
     parameters : mapping of str to float
         Values of parameters by name.
     initial : mapping of str to float
@@ -98,7 +98,10 @@ def _without_states(tree: Expr, parameters: Mapping[str, float]) -> Iterator[Exp
 
 
 def _running(parameters: Mapping[str, float], *trees: Expr) -> set[str]:
-    """Return the names in expressions whose values can change during a run."""
+    """Return the names of variables in the expressions, including the time `t`.
+
+    Parameters are excluded, and so are names inside `start(x)`, the initial value of x.
+    """
     return {name for tree in trees for name in running_names(tree)} - parameters.keys()
 
 
@@ -138,16 +141,16 @@ def _is_decisive(tree: Expr, parameters: Mapping[str, float]) -> bool:
 def _held(tree: Expr, parameters: Mapping[str, float], initial: Mapping[str, float]) -> list[Expr]:
     """Return copies of an expression in which constants replace the parts that do not depend on time.
 
-    Each copy has another choice of constants; see `held_values`.
+    The constants differ from copy to copy; see `held_values`.
     """
     known = {"pi": math.pi, **parameters, **initial}
     values = [_initial(part, known) for part in _timeless(tree, parameters)]
-    with np.errstate(all="ignore"):  # Where an expression is undefined, it does not limit the steps.
+    with np.errstate(all="ignore"):  # An expression without a finite value does not limit the steps.
         return [_with_held(tree, parameters, iter(choice)) for choice in held_values(values)]
 
 
 def _timeless(tree: Expr, parameters: Mapping[str, float]) -> Iterator[Expr]:
-    """Yield the largest subexpressions that contain variables of a run, but not the time `t`."""
+    """Yield the largest subexpressions that contain variables, but not the time `t`."""
     used = _running(parameters, tree)
     if used and "t" not in used:
         yield tree
@@ -202,9 +205,10 @@ def _pace(tree: Expr, parameters: Mapping[str, float], horizon: float) -> Pace:
 
 
 def _breaks(tree: Expr, parameters: Mapping[str, float]) -> Iterator[float]:
-    """Yield the times at which solvers end a step in any case, s.
+    """Yield the times, s, at which every solver ends a step.
 
-    These are the start and end times of `quintic`, and the switching times of conditions.
+    These are the start and end times of the function `quintic`, and the times at which a condition on
+    time switches.
     """
 
     def is_constant(name: str) -> bool:
@@ -240,7 +244,7 @@ def _values(tree: Expr, known: Mapping[str, Array | float]) -> Array | float:
     if tree.op == "symbol":
         return known[tree.data]
     if tree.function == "start":
-        return 0.0  # any constant may replace `start`, because constants do not change the duration of pulses
+        return 0.0  # initial values are constants, which do not change the duration of pulses
     operands = [_values(child, known) for child in tree.args]
     if tree.op == "if":
         left, right, then, otherwise = operands

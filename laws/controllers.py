@@ -71,9 +71,11 @@ def _time_constant(law: Law) -> Expr:
 
 
 def _follow(law: Law, rate: Callable[[Expr], Expr]) -> None:
-    """Let the output follow the signal with a rate that depends on the distance from the signal.
+    """Let the output of a controller follow its input signal.
 
-    The output begins at the initial value of the signal.
+    The argument `rate` is a function. It returns the rate of the output for a given difference between
+    signal and output. The output begins at the number `start` of the description. Without this number,
+    it begins at the initial value of the signal.
     """
     signal, offset = law.command("signal"), law.state("offset")
     before = (law.number("start") if law.has("start") else law.at_start(signal)) + offset
@@ -83,10 +85,11 @@ def _follow(law: Law, rate: Callable[[Expr], Expr]) -> None:
 
 
 def _lag(law: Law, time: Expr) -> Expr:
-    """Return the time by which a distance from the target is divided to obtain a rate.
+    """Return the effective time constant of a filter, s.
 
-    The result is the time constant. For a sampled filter, the sample time is added. Because of this
-    addition, each update of the sampled filter is a step of the backward Euler method.
+    The rate of the output is the difference between input and output, divided by this time constant.
+    For a sampled filter, the sample time is added to the time constant. Each update of the sampled
+    filter is then a step of the backward Euler method.
     """
     return time + law.number("sample") if law.has("sample") else time
 

@@ -67,7 +67,7 @@ class Law:
     expression : callable
         Parser of the description's expressions.
     driven : mapping
-        Names of the driven inputs as keys, and controller outputs as values.
+        Mapping from the name of each input that a controller drives to the controller's output.
 
     Attributes
     ----------
@@ -83,10 +83,11 @@ class Law:
         State variables that the law integrates over time. The dictionary keys are names of quantities
         in the element's `details`.
     sampled : dict
-        Expressions of the commands that a sampled element samples, by key of the command. The law
-        refers to the sampled value by the name from `own_name`.
+        Mapping from the key of an input to the expression that a sampled element reads at its sample
+        times. The law refers to the value at the last sample by the name from `own_name`.
 
-    If the element is sampled, its quantities are computed at the sample times, and held in between.
+    If the element is sampled, its quantities are computed at the sample times and are constant in
+    between.
     """
 
     def __init__(
@@ -109,7 +110,7 @@ class Law:
         self.sampled: dict[str, Expr] = {}
 
     def number(self, key: str) -> Expr:
-        """Return the symbol of one of the element's numbers in the description."""
+        """Return the symbol of the number that the description gives for a key of the element."""
         return ir.symbol(own_name(self._element, key))
 
     def command(self, key: str) -> Expr:
@@ -131,7 +132,7 @@ class Law:
         return getattr(self._element, key) is not None
 
     def state(self, quantity: str) -> Expr:
-        """Return the symbol of a state, whose derivative `integrate` sets."""
+        """Return the symbol of a state variable; the method `integrate` sets its time derivative."""
         return ir.symbol(f"{self._element.name}.{quantity}")
 
     def integrate(self, quantity: str, rate: Expr, start: Expr | float = 0.0) -> None:
@@ -201,7 +202,7 @@ def own_expressions(element: Element, expression: Callable[..., Expr]) -> list[E
 def between(low: Expr | None, value: Expr, high: Expr | None) -> Expr:
     """Return a value limited to an interval; an event occurs when the value reaches a limit.
 
-    An end that is None is no limit.
+    If an end of the interval is None, the interval is unbounded on this side.
     """
     raised = value if low is None else ir.choose("<", value, low, low, value)
     return raised if high is None else ir.choose(">", value, high, high, raised)

@@ -30,9 +30,10 @@ class Algebra(Protocol[S, V, M]):
     """Arithmetic that creates scalars, vectors and matrices of a mechanism from its description."""
 
     def of(self, origin: Origin) -> Algebra[S, V, M]:
-        """Return the arithmetic for another part of the description.
+        """Return an object that creates the numbers or symbols for another part of the description.
 
-        Arithmetic with symbols is copied, and the copy records this part as the origin of new quantities.
+        If the object creates symbols, it is a copy that records this part as the origin of new
+        quantities.
         """
 
     def parameter(self, name: str, value: float, unit: str | None, description: str, bounds: Bounds) -> S:
@@ -51,7 +52,7 @@ class Algebra(Protocol[S, V, M]):
     def scalar(
         self, name: str, value: AnyNumber | S, unit: str | None, description: str, bounds: Bounds = ANY
     ) -> S:
-        """Return a named scalar of the mechanism."""
+        """Define a scalar of the mechanism, and return its value or symbol."""
 
     def vector(
         self,
@@ -61,10 +62,13 @@ class Algebra(Protocol[S, V, M]):
         description: str,
         bounds: Bounds = ANY,
     ) -> V:
-        """Return a named vector of the mechanism; the bounds apply to each element."""
+        """Define a vector of the mechanism, and return its values or symbol.
+
+        The bounds apply to each element.
+        """
 
     def derived(self, name: str, value: M, unit: str, description: str) -> M:
-        """Return a named matrix that is computed from other numbers."""
+        """Define a matrix that is computed from other quantities, and return its values or symbol."""
 
     def require(self, value: S, message: str, bounds: Bounds = NON_NEGATIVE) -> None:
         """Require that a value which depends on parameters is within bounds.
@@ -79,17 +83,17 @@ class Algebra(Protocol[S, V, M]):
     def matrix_of(self, rows: Sequence[Sequence[S]]) -> M: ...
 
     def constant_vector(self, numbers: Sequence[float] | Array) -> V:
-        """Return a vector of numbers that do not depend on parameters."""
+        """Return a vector whose elements do not depend on parameters."""
 
     def constant_matrix(self, numbers: Array) -> M:
-        """Return a matrix of numbers that do not depend on parameters."""
+        """Return a matrix whose elements do not depend on parameters."""
 
 
 class Numbers:
     """Arithmetic of plain numbers."""
 
     def of(self, origin: Origin) -> Numbers:
-        """Return the object itself, because plain numbers do not record an origin in the description."""
+        """Return this object unchanged, because plain numbers have no record of their origin."""
         del origin
         return self
 
@@ -123,7 +127,7 @@ class Numbers:
         return value
 
     def require(self, value: float, message: str, bounds: Bounds = NON_NEGATIVE) -> None:
-        """Do nothing, because the description has already checked its numbers."""
+        """Accept every value, because plain numbers are checked when the description is read."""
         del value, message, bounds
 
     def elements(self, vector: Vector) -> Sequence[float]:

@@ -82,7 +82,8 @@ class _Builder(Generic[S, V, M]):
 
     def __init__(self, chain: Description, algebra: Algebra[S, V, M]) -> None:
         self.chain, self._general = chain, algebra
-        self.algebra = algebra  # it also records from which part of the description a number comes
+        # Creates numbers or symbols, and records the part of the description from which each number comes.
+        self.algebra = algebra
         self.bodies: list[Body[S, V, M]] = []
         self.coordinates: list[Coordinate[S]] = []
         self.first_body: dict[str, int] = {"ground": GROUND}
@@ -435,9 +436,10 @@ class _Builder(Generic[S, V, M]):
     def _springs(
         self, closure: described.Closure, stiffness: Sequence[AnyNumber]
     ) -> tuple[tuple[Condition, ...], tuple[S, ...], tuple[S, ...]]:
-        """Return the deformations of a replacement joint that a spring or damper resists.
+        """Return the deformations that the springs and dampers of a closure resist.
 
-        The second and the third result are the stiffness and the damping for each of these deformations.
+        The second and third results contain the stiffness and the damping for each of these
+        deformations.
         """
         conditions = DEFORMATIONS[closure.axes or "local"]
         damping = closure.damping or (0.0,) * len(conditions)
@@ -511,7 +513,7 @@ class _Builder(Generic[S, V, M]):
         )
 
 
-_BEAM = {  # Unit and meaning of each number of a beam.
+_BEAM = {  # Unit and description of each number that defines a beam.
     "length": ("m", "length"),
     "area": ("m2", "cross-sectional area"),
     "density": ("kg/m3", "density"),

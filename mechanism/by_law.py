@@ -1,4 +1,7 @@
-"""Force elements whose laws consist of expressions, with parameter values from the description."""
+"""Force elements and controllers whose laws are expressions.
+
+The description gives the values of the constants in these expressions.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from ..laws import law
 from ..laws.law import LawState, Vector, own_expressions, own_name
 from .algebra import Algebra, M, V
 
-# Function of a joint's name that returns its coordinate's full name, its unit, and the unit of the effort.
+# Takes the name of a joint; returns the full name and the unit of its coordinate, and the unit of its effort.
 Coordinate = Callable[[str], tuple[str, str, str]]
 
 
@@ -56,20 +59,20 @@ class LawElement(Generic[S]):
     key : str
         Key of the element's table in the description.
     kind, name : str
-        Kind of the element, for headings, and name of the element.
+        Kind of the element, used in headings, and name of the element.
     meanings : mapping
         Meaning of each number by its key in the table.
     numbers : mapping
         Numbers by their names in the law, SI units.
     inputs : tuple
-        Inputs of the FMU.
+        FMU inputs that the law reads.
     given : tuple
-        Expressions of the description in place of inputs.
+        Expressions by which the description replaces FMU inputs.
     sampled : tuple
         Expressions of the description that a sampled element evaluates at its sample times, with
         their names in the law.
     signals : mapping
-        Published signal of each quantity and of each state.
+        Output signal of each quantity and of each state.
     observed : mapping
         Expression of each quantity.
     states : mapping
@@ -102,7 +105,10 @@ class LawElement(Generic[S]):
 
     @property
     def exerts_force(self) -> bool:
-        """Whether the element acts on the mechanism directly; a controller acts by the input that it drives."""
+        """Whether the element exerts an effort or a force on the mechanism.
+
+        A controller exerts none; it only computes an input of another element.
+        """
         return bool(self.efforts or self.forces)
 
 
@@ -129,7 +135,7 @@ def law_element(
     expression : callable
         Parser of the description's expressions.
     driven : mapping
-        Names of the driven inputs as keys, and controller outputs as values.
+        Mapping from the name of each input that a controller drives to the controller's output.
     """
     units = dict(given.units)
     if hasattr(given, "joint"):
@@ -174,10 +180,10 @@ def law_element(
 
 
 def with_initial_values(elements: Sequence[LawElement[S]]) -> tuple[LawElement[S], ...]:
-    """Return the elements with changed laws, so that `start(…)` contains only positions and velocities.
+    """Return the elements with laws in which `start(…)` contains only positions and velocities.
 
-    Within `start(…)`, each quantity of an element is replaced by the expression of the quantity. Each
-    state is replaced by the initial value of the state.
+    Within `start(x)`, the initial value of x, each quantity of an element is replaced by its
+    expression. Each state is replaced by its initial value.
     """
     known = {f"{e.name}.{quantity}": value for e in elements for quantity, value in e.observed.items()}
     known |= {f"{e.name}.{key}": state.start for e in elements for key, state in e.states.items()}
@@ -199,9 +205,10 @@ def _settled(tree: Expr, known: Mapping[str, Expr]) -> Expr:
 
 
 def _initial(tree: Expr, known: Mapping[str, Expr]) -> Expr:
-    """Return an expression at the initial time.
+    """Return an expression for the initial value of an expression.
 
-    Expressions replace known names, and the argument x replaces a call `start(x)`.
+    A name in `known` is replaced by the initial value of its expression. A call `start(x)` is replaced
+    by the initial value of x.
     """
     if tree.op == "symbol" and tree.data in known:
         return _initial(known[tree.data], known)

@@ -23,8 +23,9 @@ from ..language.ir import Expr
 from .algebra import Algebra, M, V
 from .parts import CoulombFriction, EndStops, Filter, HuntCrossley, Place, PlaneContact, TwoPointForce
 
-Placed = Callable[..., Place[V]]  # The arguments are link, position, name and description text.
-Given = Callable[[str, str | float | None], Expr | None]  # The arguments are name and expression of an input.
+Placed = Callable[..., Place[V]]  # Takes link, point, name and description; returns the point on its body.
+# Takes an input's name and its text or number; returns its expression or None.
+Given = Callable[[str, str | float | None], Expr | None]
 
 
 def line(
@@ -37,13 +38,13 @@ def line(
     given : Line
         Entry of the description.
     algebra : Algebra
-        Object that creates numbers, symbols or arrays.
+        Object that turns numbers of the description into numbers or symbols.
     place : callable
         Function that returns the `Place` of a point on a link.
     parsed : callable
-        Function that returns a force or command as a parsed expression. If the description contains no
-        expression, the result is the output of the driving controller. Without a controller, the value
-        is an FMU input, and the result is None.
+        Function that returns the parsed expression of a force or a length. If the description contains
+        no expression, the function returns the output of the controller that drives the input. It
+        returns None for an FMU input.
     """
     name = given.name
     a, b = (
@@ -78,9 +79,9 @@ def _filter(given: Followed, algebra: Algebra[S, V, M], parsed: Given) -> Filter
 
 
 def contact(given: described_contact.Contact, algebra: Algebra[S, V, M], place: Placed[V]) -> PlaneContact[S, V]:
-    """Return a contact with a plane.
+    """Return a unilateral contact between a point of a link and a plane.
 
-    The function `place` returns the `Place` of a point on a link.
+    The function `place` returns the `Place` of a point of a link, i.e. a body and a position on it.
     """
     name, friction = given.name, given.friction
     where = place(given.link, given.point, f"{name}_point", f"contact point of {name}")

@@ -19,9 +19,9 @@ from .algebra import M, V
 from .by_law import LawElement
 
 GROUND = -1  # Index of the ground among the bodies.
-# A two-point force element up to this length, relative to the mechanism's extent, counts as having no length.
+# A two-point force element has no length if its length divided by the mechanism's extent is at most this value.
 MEETING = 1e-6
-# Number of Newton steps for friction and joint reactions, which depend on each other; equal in all backends.
+# Number of Newton steps that compute friction efforts from joint reactions; equal in all backends.
 FRICTION_SWEEPS = 6
 
 
@@ -273,9 +273,9 @@ class LoopClosure(Generic[S, V, M]):
 
     @property
     def turning(self) -> tuple[int, ...]:
-        """Indices of the conditions that restrict a relative rotation.
+        """Indices of the closure's conditions that restrict a relative rotation of its two frames.
 
-        If there are three such conditions, no relative rotation is possible.
+        If there are three such conditions, the frames cannot rotate relative to each other.
         """
         return tuple(k for k, condition in enumerate(self.conditions) if condition.unit == "rad")
 
@@ -373,9 +373,9 @@ class Filter(Generic[S]):
     command: Expr | None = None
 
     def signal(self, quantity: str) -> Signal:
-        """Return the name and source of one signal of the filter.
+        """Return a signal of the filter.
 
-        The signals are `value`, `offset` (the difference from the initial value) and `offset_rate`.
+        The argument is `value`, `offset` (the difference from the initial value) or `offset_rate`.
         """
         return Signal(quantity, Origin("filter", self.name))
 
@@ -418,7 +418,7 @@ class TwoPointForce(Generic[S, V]):
 
     @property
     def direction(self) -> str:
-        """Name of the unit vector from a to b in the equations."""
+        """Name of the variable that contains the unit vector from end a to end b of the element."""
         return f"u_{self.name}"
 
 
@@ -531,7 +531,7 @@ class Mechanism(Generic[S, V, M]):
 
     @property
     def constants(self) -> dict[str, S]:
-        """Constants in expressions: parameters, and numerical values of the elements that have laws."""
+        """Values of the parameters, and of the numbers in laws of force elements and controllers, by name."""
         numbers = dict(self.parameters)
         for element in self.elements:
             numbers |= element.numbers
@@ -545,7 +545,7 @@ class Mechanism(Generic[S, V, M]):
 
     @property
     def measured(self) -> tuple[BaseSupport[S, V] | TwoPointForce[S, V] | PlaneContact[S, V] | LawElement[S], ...]:
-        """Force elements with output signals."""
+        """Force elements and controllers of the mechanism that have output signals."""
         parts: tuple[BaseSupport[S, V] | TwoPointForce[S, V] | PlaneContact[S, V] | LawElement[S], ...]
         parts = (*self.supports, *self.lines, *self.contacts, *self.elements)
         return tuple(part for part in parts if part.signals)

@@ -60,7 +60,7 @@ def element_lengths(length: S, count: int) -> list[S]:
 
 
 def element_starts(length: S, count: int) -> list[S]:
-    """Return the start of each element of a beam, as a distance from the start of the beam, m."""
+    """Return the distance between the start of a beam and the start of each rigid finite element, m."""
     return [0.0 * length, *[(r - 0.5) * length / (count - 1) for r in range(1, count)]]
 
 

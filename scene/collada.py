@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from ..core.input_files import read_text
 
 Array = NDArray[np.float64]
-_LARGEST = 100_000_000  # maximum file size, bytes
-_DEEPEST = 100  # maximum nesting of nodes
+_LARGEST = 100_000_000  # maximum size of a COLLADA file, bytes
+_DEEPEST = 100  # maximum depth of nested nodes in a COLLADA file
 
 
 def read_collada(path: Path) -> tuple[Array, NDArray[np.int64]]:
@@ -32,7 +32,7 @@ def read_collada(path: Path) -> tuple[Array, NDArray[np.int64]]:
     try:
         root = etree.fromstring(read_text(path, _LARGEST).encode(), parser)
     except etree.XMLSyntaxError as error:
-        raise ValueError(f"it is not valid XML: {error.msg}") from None
+        raise ValueError(f"the file is not valid XML: {error.msg}") from None
     return _Collada(root).triangles()
 
 
@@ -58,7 +58,7 @@ class _Collada:
     def node(self, node: etree._Element, above: Array, depth: int) -> Iterator[Array]:
         """Yield the corners of all triangles in a node and in the nodes below it, shape (F, 3, 3) each."""
         if depth > _DEEPEST:
-            raise ValueError(f"its nodes are nested in more than {_DEEPEST} levels")
+            raise ValueError(f"expected nodes nested in at most {_DEEPEST} levels, found more")
         pose = above
         for element in node.iterchildren(*_TRANSFORMS):
             pose = pose @ _TRANSFORMS[str(element.tag)](_numbers(element))
@@ -104,10 +104,10 @@ class _Collada:
         return _numbers(self.target(accessor, "source")).reshape(-1, stride)[:, :3]
 
     def target(self, element: etree._Element, key: str) -> etree._Element:
-        """Return the element that an attribute refers to."""
+        """Return the XML element to which an attribute of another element refers."""
         name = str(element.get(key, "")).removeprefix("#")
         if name not in self.known:
-            raise ValueError(f"there is no element {name[:60]!r}")
+            raise ValueError(f"there is no XML element with the id {name[:60]!r}")
         return self.known[name]
 
 
@@ -124,7 +124,7 @@ def _translation(numbers: Array) -> Array:
 def _rotation(numbers: Array) -> Array:
     """Return the rotation matrix, shape (4, 4), for an axis (three numbers) and an angle in degrees."""
     axis, angle = numbers[:3] / np.linalg.norm(numbers[:3]), np.radians(numbers[3])
-    cross = np.cross(axis, np.eye(3)).T  # cross @ v equals the cross product of axis and vector v
+    cross = np.cross(axis, np.eye(3)).T  # `cross @ v` is the vector product of the rotation axis and v
     pose = np.eye(4)
     pose[:3, :3] += np.sin(angle) * cross + (1.0 - np.cos(angle)) * cross @ cross
     return pose

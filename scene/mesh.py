@@ -12,9 +12,9 @@ from ..core.errors import DescriptionError
 from ..core.file_kinds import why
 from .collada import read_collada
 
-_FINEST = 1000.0  # number of cells along the longest edge of the finest grid; corners in the same cell are merged
-_RATIO = 1.3  # ratio of the numbers of cells along an edge in successive grids
-_MOST = 5_000  # Largest number of triangles; a page then has at most a few megabytes.
+_FINEST = 1000.0  # number of cells along the longest edge of the finest grid, in which a mesh is coarsened
+_RATIO = 1.3  # ratio of the numbers of cells per edge of a grid and of the next coarser grid
+_MOST = 5_000  # Largest number of triangles of a mesh, so that a page has at most a few megabytes.
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def coarser(mesh: Mesh, most: int) -> Mesh:
 
 
 def _by_trimesh(path: Path) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    import trimesh  # Imported here because the import takes almost a second.
+    import trimesh  # The import of trimesh takes almost a second, so only mesh files cause it.
 
     found = trimesh.load_mesh(path)
     faces = np.asarray(getattr(found, "faces", ()), dtype=np.int64).reshape(-1, 3)

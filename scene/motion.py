@@ -85,7 +85,8 @@ def sampled(mechanism: Mechanism, run: Trajectory, times: Array) -> tuple[Trajec
     """
     names = [signal_names(mechanism.coordinates, quantity) for quantity in ("position", "velocity")]
     for led in mechanism.filters:
-        if led.signal("offset_rate").name in run.signals:  # Filter states are interpolated like coordinates.
+        # Filter states are interpolated between samples, like coordinates.
+        if led.signal("offset_rate").name in run.signals:
             names[0].append(led.signal("offset").name)
             names[1].append(led.signal("offset_rate").name)
     q, qd = (run.columns(each) for each in names)

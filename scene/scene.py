@@ -85,7 +85,10 @@ class Scene:
         return tuple(bars_of(self.mechanism))
 
     def peak(self, moments: bool) -> float:
-        """Return the largest force, N, or moment, N·m, at any place and time; 1 if nothing acts."""
+        """Return the largest magnitude of all forces, N, or of all moments, N·m, over all instants.
+
+        The result is 1 if no force or moment acts.
+        """
         own = [k for k, mark in enumerate(self.marks) if (mark.kind == "moment") == moments]
         return float(np.linalg.norm(self.acting[:, own], axis=2).max(initial=0.0)) or 1.0
 
@@ -100,7 +103,7 @@ def film(problem: analysis.InitialValueProblem, runs: Sequence[Trajectory]) -> S
     Parameters
     ----------
     problem
-        Equations that the runs fulfil.
+        Mechanism and equations that the runs have solved.
     runs
         Runs with all coordinates and their time derivatives.
     """
@@ -127,9 +130,10 @@ def still(problem: analysis.InitialValueProblem) -> Scene:
 def poses_of(
     mechanism: Mechanism, q: Array, marks: tuple[ForceArrow, ...] = (), acting: Array | None = None
 ) -> Scene:
-    """Return a scene that shows the mechanism in the poses q, shape (K, n), rad or m.
+    """Return a scene that shows the mechanism in K poses q, shape (K, n), rad or m.
 
-    Forces at marked points are optional, shape (K, marks, 3).
+    The argument `marks` lists forces and moments to draw, with their points of application. The
+    argument `acting` contains their components in each pose, shape (K, number of marks, 3), N or N·m.
     """
     motions = (RecordedMotion("start", len(q), frames_of(mechanism, q[None])),)
     forces = np.zeros((len(q), len(marks), 3)) if acting is None else acting

@@ -23,8 +23,8 @@ from .skeleton import extent, held_at
 Kind = Literal["box", "cylinder", "sphere", "mesh"]
 _ROD = 0.011  # Radius of drawn rods, relative to the mechanism's extent.
 _THINNEST = 0.004  # Smallest radius of tubes and half thickness of boxes, relative to the extent.
-# Longest edge of an estimated box, relative to the distance from the body's origin to its farthest joint.
-# Boxes follow from inertias. Without this limit, the inertia of drives would make a box too long.
+# Longest edge of an estimated box, relative to the distance between origin and farthest attachment point.
+# The box follows from the inertia; without this limit, the inertia of drives would make it too long.
 _BEYOND = 1.5
 BASE = "#8a94a3"
 COLOURS = ("#4c86b8", "#d9902f", "#3f9c7c", "#b8668f", "#8b79b5", "#7f9a2e", "#c96a3d", "#5aa9c9")
@@ -113,7 +113,11 @@ def _tube(b: int, body: Body, beam: Beam, size: float, colour: str) -> Iterator[
 
 
 def _likely(b: int, body: Body, held: list[Array], feet: list[Array], size: float, colour: str) -> Iterator[Solid]:
-    """Yield a box of uniform density with the body's mass and inertia, and rods to joints outside it."""
+    """Yield solids that depict a body for which the description defines no solids.
+
+    The solids are a box of uniform density with the body's mass and inertia, and rods from the origin
+    of the body to attachment points outside the box.
+    """
     reach = max([float(np.linalg.norm(at)) for at in (*held, *feet)], default=0.0)
     box = _box(b, body, size, max(_BEYOND * reach, 0.15 * size), colour)
     if box is not None:

@@ -13,8 +13,8 @@ def held_at(mechanism: Mechanism) -> list[list[Array]]:
     """Return the attachment points of each body except the origin, in body axes, shape (3,) each, m.
 
     Attachment points are joints of child bodies, closures, named points and knife edges. Points of
-    application of forces, except support forces, are also included. A body without attachment points
-    gets its centre of mass.
+    application of forces, except support forces, are also included. If all attachment points of a body
+    lie at its origin, its centre of mass is added.
     """
     found: list[list[Array]] = [[] for _ in mechanism.bodies]
     joints = [Place(body.parent, body.offset) for body in mechanism.bodies]

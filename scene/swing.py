@@ -21,7 +21,7 @@ _NUMBERS = 40_000  # Largest number of stored poses (frames times bodies) on a p
 _SCALES = (1.0, 0.5, 2.0, 4.0)
 _SEEN = 0.08  # Displacement that makes an oscillation well visible, relative to the extent.
 _TURNED = 0.5  # Largest rotation of a coordinate in an animated oscillation, rad.
-_SMALL = 1e-4  # Increment of the coordinates in the difference quotients of the poses, rad or m.
+_SMALL = 1e-4  # Increment of the coordinates for numerical derivatives of point positions, rad or m.
 
 
 @dataclass(frozen=True)

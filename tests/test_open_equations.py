@@ -76,5 +76,5 @@ def test_equations_are_closed_once() -> None:
     partition = Partition(tuple(c.name for c in found.mechanism.coordinates[: len(names)]), names)
     initial = InitialValues((np.zeros(n), np.zeros(n)), 1.0)
     assert equations.close(found, initial, partition).states
-    with pytest.raises(RuntimeError, match="derive new ones"):
+    with pytest.raises(RuntimeError, match="derive new equations"):
         equations.close(found, initial, partition)

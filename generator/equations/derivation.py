@@ -114,8 +114,8 @@ def close(equations: OpenEquations, initial: InitialValues, partition: Partition
     """
     program, mechanism, rows = equations.program, equations.mechanism, equations.constraints
     if program.states:
-        raise RuntimeError("these equations have been completed already; derive new ones with open_equations()")
-    # The length is rounded to two digits, so that rounding errors do not change the generated source.
+        raise RuntimeError("the equations are already complete; call open_equations() to derive new equations")
+    # The minimum length is rounded to two digits, so that rounding errors do not change the generated source.
     program.meeting = float(f"{MEETING * initial.extent:.2g}")
     program.initial = dict(initial.quantities)
     filters.begin(program, equations.commands, initial.filters)

@@ -177,7 +177,7 @@ def _efforts(
         effort = inertia_force - solution.forces[k]
         if solution.friction is not None:
             effort = effort + solution.friction[k]
-        # Contact reactions are not exerted by drives, so they are subtracted from the efforts.
+        # Drives do not exert the reactions of closures and knife edges, so these reactions are subtracted.
         for reaction in rows.reactions:
             assert solution.multipliers is not None
             effort = effort - solution.multipliers[reaction.row] * rows.C[reaction.row, k]

@@ -15,7 +15,7 @@ from ..program.program import EquationSystem, Input
 from . import parts
 from . import text as mo
 
-_SIGNALS = ("position", "velocity")  # quantities that have signal connectors
+_SIGNALS = ("position", "velocity")  # quantities for which the package has output connectors
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,10 @@ _DOMAINS = {"rad": _Domain("Rotational", "phi", "tau"), "m": _Domain("Translatio
 
 @dataclass(frozen=True)
 class Connector:
-    """Connector of the class `kind`, with the equations that connect it to variables of the plant."""
+    """Modelica connector, with the equations that connect it to variables of the plant.
+
+    The attribute `kind` is the Modelica class of the connector.
+    """
 
     kind: str
     name: str
@@ -45,7 +48,7 @@ class Connector:
 
 
 def render(program: EquationSystem, mechanism: Mechanism, version: str) -> str:
-    """Return the Modelica source of the package `NameDrives`.
+    """Return the Modelica source of the package `NameDrives` for the model `Name`.
 
     The package `Name` and the Modelica Standard Library must be loaded before this package.
     """

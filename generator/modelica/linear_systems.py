@@ -19,7 +19,7 @@ from ...language.ir import Expr, Index
 from ..program.items import Definition, ImplicitSystem, Item, LinearSolve, used
 from ..program.program import EquationSystem
 
-_BY_COFACTORS = (2, 3)  # sizes of the matrices that are inverted by cofactors
+_BY_COFACTORS = (2, 3)  # matrices with these numbers of rows are inverted by cofactors
 
 
 def for_compilers(program: EquationSystem) -> EquationSystem:
@@ -49,9 +49,9 @@ def _untransposed(matrix: Expr) -> Expr:
 
 
 def _invert(program: EquationSystem, solve: LinearSolve, inverses: dict[str, Expr]) -> None:
-    """Define the unknown as the product of the inverse matrix and the right-hand side.
+    """Define the unknown of a linear system as the inverse matrix times the right-hand side.
 
-    Systems with the matrix and with its transpose share one inverse.
+    A system with a matrix and a system with its transpose share one inverse.
     """
     matrix, right, origin = _untransposed(solve.matrix), solve.right, solve.origin
     program.section(origin.kind, origin.name, origin.element)
@@ -92,10 +92,11 @@ def _determinant(program: EquationSystem, name: str, expr: Expr) -> Expr:
 
 
 def _in_place(program: EquationSystem) -> Iterator[Item]:
-    """Yield the program's items, with some linear systems replaced by scalar equations.
+    """Yield the items of a program, with scalar equations in place of some linear systems.
 
-    A linear system can be replaced if no other item uses the matrix and the right-hand side. The
-    definitions of both are then omitted, because the scalar equations contain the elements.
+    The items are definitions and linear systems. A linear system can be replaced if no other item uses
+    its matrix or its right-hand side. The definitions of the matrix and the right-hand side are then
+    omitted, because the scalar equations contain their elements.
     """
     definitions = {item.name: item for item in program.items if isinstance(item, Definition)}
     systems: dict[str, ImplicitSystem] = {}

@@ -18,7 +18,7 @@ from .writer import Declaration, Equation, Group
 
 _COLUMNS = ("begin", "c0", "c1", "c2", "c3")
 _TITLE = "tables"
-_NEAR = 1e-2  # shift of the argument in the search for the current piece, as a fraction of the shortest piece
+_NEAR = 1e-2  # shift of the argument in the search for a polynomial piece, as a fraction of the shortest piece
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,10 @@ class Function:
 
     @property
     def result(self) -> str:
-        """Return the Modelica array with the left end and the coefficients of the piece that was found."""
+        """Return the Modelica array that the function returns: left end and coefficients of a piece.
+
+        The variable `low` of the Modelica function contains the index of the piece.
+        """
         return "{" + ", ".join(f"{column}[low]" for column in _COLUMNS) + "}"
 
 
@@ -113,9 +116,9 @@ def initial_equations(program: EquationSystem) -> list[Equation]:
 
 
 def _kinks(program: EquationSystem) -> Iterator[tuple[Lookup, str]]:
-    """Yield each lookup of a table that has kinks, and the name of a variable.
+    """Yield each lookup of a table with kinks, and the name of the variable for the time of the next kink.
 
-    The variable contains the time of the next kink.
+    A lookup is omitted if the rate of its argument is not a known positive number.
     """
     for lookup in program.lookups:
         if lookup.table.kinks and lookup.rate.op == "constant" and lookup.rate.data > 0.0:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from ...description.types.origin import Origin
 
-# Finds variable names in messages: after the word "variable", with a subscript, or with an underscore.
+# Finds variable names in compiler messages: after the word "variable", with a subscript, or with an underscore.
 # If a name has several subscripts, the match ends after the first one.
 _NAME = re.compile(r"(?<=ariable )[A-Za-z]\w*(?:\[\d+)?|\b[A-Za-z]\w*\[\d+|\b[A-Za-z]\w*_\w+")
 

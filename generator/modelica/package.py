@@ -128,7 +128,7 @@ def _settings(chain: Description) -> dict[str, float]:
 def script(program: EquationSystem, mechanism: Mechanism) -> str:
     """Return an OpenModelica script that simulates the package and plots its main coordinates.
 
-    The script must be in the same folder as `Name.mo`.
+    The script must be in the same folder as the Modelica source `Name.mo` of the model.
     """
     chain, coordinates = mechanism.chain, mechanism.coordinates
     plotted = [c.symbol for c in coordinates if c.role == "joint"] or [c.symbol for c in coordinates]
@@ -148,7 +148,7 @@ def script(program: EquationSystem, mechanism: Mechanism) -> str:
 
 
 def digest(program: EquationSystem) -> str:
-    """Return a hash of everything that determines the values that the model computes."""
+    """Return a hash of all data on which the results of the model depend."""
     lines = [repr((p.name, p.value.tolist(), p.unit, p.description)) for p in program.parameters]
     lines += [repr((e.name, e.unit)) for e in program.inputs]
     lines += [f"{s.name} {s.unit} {mo.text(s.derivative)}" for s in program.states]

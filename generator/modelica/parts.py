@@ -1,4 +1,8 @@
-"""Declarations and equations of the generated Modelica models, grouped by origin under headings."""
+"""Declarations and equations of the generated Modelica models, sorted under headings.
+
+A heading names the part of the description, or the step of the derivation, from which the lines
+below it follow.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +26,8 @@ _MARGIN = " " * 4  # indentation of declarations and equations in a model
 _AT_START = Origin("values at the initial time")
 _SWITCHING = Origin("time events, reduced by a rounding error")
 _NEVER = ir.constant(1e16)  # event time that no run reaches, s
-# Relative amount by which a time event is triggered early.
-# A communication point that nearly equals the event time then lies after the event, so that no tiny step remains.
+# Each time event is triggered early by this fraction of its time, which is about the rounding error.
+# A communication point of the FMU that nearly equals the event time therefore lies after the event.
 _EARLY = 1e-12
 _TINY = ir.constant(1e-300)  # added under the square root of a norm, so that the norm is differentiable at zero
 _PARAMETERS = {  # headings of parameters that do not belong to a single element of the description
@@ -89,9 +93,9 @@ def _declared(prefix: str, variable: ArrayDeclaration) -> Declaration:
 
 
 def start_parameters(program: EquationSystem, given: Mapping[str, float] | None) -> list[Declaration]:
-    """Return the declarations of the values of `start(x)`.
+    """Return the declarations of variables for `start(x)`, the initial value of a quantity x.
 
-    Each value is calculated at the initial time, or is given as a number.
+    Each initial value is calculated at the initial time, or is given as a number.
     """
     declarations = []
     for value in program.start_values:
@@ -209,7 +213,10 @@ def _switching(event: TimeEvent) -> str:
 
 
 def _early(time: Expr, share: float = 1.0) -> Expr:
-    """Return a time, s, minus `share` times the rounding error of the time."""
+    """Return a time that is reduced by `share` times its rounding error, s.
+
+    The rounding error is estimated as 1e-12 times the time.
+    """
     less = ir.constant(float(f"{share * _EARLY:.2g}"))
     # the product is not evaluated, so that the Modelica source shows the original time
     return Expr("*", (), (Expr("-", (), (ir.constant(1.0), less)), time))
@@ -294,7 +301,7 @@ def _values(program: EquationSystem) -> dict[str, Expr]:
 
 
 def start_equations(program: EquationSystem) -> list[Equation]:
-    """Return the initial equations of the values of `start(x)`."""
+    """Return the initial equations that define `start(x)`, the initial value of a quantity x."""
     return [Equation(_AT_START, f"{v.name} = {mo.text(v.expr)}") for v in program.start_values]
 
 
@@ -335,7 +342,11 @@ def _block(first: Expr, size: int) -> Expr:
 
 
 def output_equations(program: EquationSystem) -> list[Equation]:
-    """Return the equations of the outputs that are elements of arrays with mixed units."""
+    """Return the equations of the outputs whose values are elements of arrays with mixed units.
+
+    The left-hand side of each equation is a list of outputs, such as `{a, b}`, because OpenModelica
+    does not check the units in equations between lists.
+    """
     found = [
         Equation(Origin("outputs"), f"{{{', '.join(o.name for o in outputs)}}} = {name}")
         for name, outputs in _spread(program).items()
@@ -453,7 +464,7 @@ def _requirements(program: EquationSystem) -> Iterator[str]:
     follow = {item.name for item in program.calculated}
     for required in program.requirements:
         if not follow & required.value.symbols:
-            continue  # values that depend on no calculated parameter need no assertion
+            continue  # only values that depend on a calculated parameter need an assertion
         value, bounds = mo.text(required.value), required.bounds
         limits = [(">" if bounds.exclusive else ">=", bounds.minimum), ("<=", bounds.maximum)]
         for sign, limit in limits:
@@ -528,9 +539,9 @@ def _input(
 
 
 def _placement(program: EquationSystem, name: str) -> str:
-    """Return the annotation that places an input in diagrams.
+    """Return the annotation that places the icon of an input in Modelica diagrams.
 
-    All inputs of the model are spread over the left edge.
+    All inputs of the model are spread over the left edge of the diagram.
     """
     every = [*(e.name for e in program.inputs), *(input_name(program, f) for f in applied_forces(program))]
     return placement(every.index(name), len(every), -110.0)

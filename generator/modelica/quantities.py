@@ -57,7 +57,7 @@ def _listed(modifiers: Iterable[str]) -> str:
 
 
 def definitions(program: EquationSystem) -> Iterator[str]:
-    """Yield the definitions of the Modelica types of a program's variables, without the semicolon."""
+    """Yield the definitions, without semicolons, of the Modelica types that a program's variables need."""
     declarations = (*program.parameters, *program.items, *program.states, *program.outputs)
     units = {declaration.unit for declaration in declarations} | _ALWAYS
     for unit, name in _TYPES.items():

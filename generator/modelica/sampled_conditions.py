@@ -16,7 +16,10 @@ from ..program.program import EquationSystem
 
 
 def for_compilers(program: EquationSystem) -> EquationSystem:
-    """Return the program in which samples evaluate such conditions themselves, without events."""
+    """Return the program in which conditions that change at a sample no longer trigger events.
+
+    The equations of the sampled elements evaluate these conditions at each sample.
+    """
     values = _switching_with_samples(program)
     substituted = Replacement(values)
     samplings = [
@@ -29,7 +32,11 @@ def for_compilers(program: EquationSystem) -> EquationSystem:
 
 
 def _switching_with_samples(program: EquationSystem) -> dict[str, Expr]:
-    """Return the definitions with conditions that may change at a sample, with all symbols among them replaced."""
+    """Return the definitions that contain conditions which may change at a sample, by name.
+
+    In each definition's expression, symbols of other such definitions are replaced by their
+    expressions.
+    """
     changing = {name for each in program.samplings for x in each.held for name in (x.name, x.variable)}
     values: dict[str, Expr] = {}
     for item in program.items:

@@ -14,7 +14,7 @@ _SUM, _PRODUCT, _POWER, _ATOM = 1, 2, 3, 4
 _STRENGTH = {"+": _SUM, "-": _SUM, "neg": _SUM, "^": _POWER}
 _STRENGTH |= {"*": _PRODUCT, "matmul": _PRODUCT, "/": _PRODUCT}
 _WIDTH = 112
-# Modelica expressions that replace function calls, so that no function must be defined.
+# Modelica expressions that replace calls of functions, so that the source need not define these functions.
 _FORMS = {"sumOfSquares": "sum({0}.*{0})", "ones": "ones({shape[0]})"}
 
 
@@ -161,7 +161,7 @@ def layout(code: str, indent: int, description: str = "") -> str:
     return "\n".join([*lines, f"{margin}    {description};"] if description else lines)
 
 
-TIE = "\u00a0"  # non-breaking space; the line of a comment does not end here
+TIE = "\u00a0"  # non-breaking space, which prevents a line break in a comment of the source
 
 
 def comment(words: str, indent: int) -> str:

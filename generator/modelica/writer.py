@@ -1,4 +1,7 @@
-"""Source text of declarations and equations for the templates, with the origin of each line."""
+"""Modelica source text of declarations and equations, as filters for templates.
+
+The filters also record from which part of the description each line comes.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ _INDENT = 4  # indentation of declarations and equations in a model
 
 @dataclass(frozen=True)
 class Declaration:
-    """Declaration `prefix type name[shape](modifiers) = binding "description" annotation`, in parts.
+    """Parts of a declaration `prefix type name[shape](modifiers) = binding "description" annotation`.
 
     Attributes
     ----------

@@ -13,7 +13,10 @@ from .tree import InertiaForces, Transmitted, Tree
 
 @dataclass(frozen=True)
 class Traits:
-    """Optional properties of a definition. Attributes have the same names and meanings in `Definition`."""
+    """Optional properties of a definition.
+
+    The attributes have the same names and meanings as those of the class `Definition`.
+    """
 
     symmetric: bool = False
     replaceable: bool = False
@@ -76,10 +79,11 @@ class LinearSolve:
     Attributes
     ----------
     about
-        Names of the coordinates for which the system is solved, for messages.
+        Names of the coordinates for which the system is solved, used in messages.
     ratios
-        The first `ratios` columns of the unknown contain ratios of dependent to independent velocities;
-        None without such columns. With such columns, the matrix must stay regular during the whole run.
+        Number of leading columns of the unknown that contain derivatives of dependent with respect to
+        independent velocities; None if there are no such columns. If there are such columns, the matrix
+        must stay regular during the whole run.
     tree
         Tree of bodies if the matrix is the mass matrix of a tree; else None.
     symmetric
@@ -110,7 +114,7 @@ class ConstrainedSolve:
     Attributes
     ----------
     name, multipliers
-        Names of X and of Λ (None if Λ is unused).
+        Names of X and of Λ. The name of Λ is None if the model does not use Λ.
     matrix
         M, shape (n, n), symmetric, and regular on the null space of the Jacobian.
     jacobian
@@ -124,9 +128,9 @@ class ConstrainedSolve:
     dependent
         Indices of m coordinates whose columns of C form a regular matrix at the start.
     ratios
-        For a fixed coordinate partition, the Jacobian C_d of the dependent coordinates and the matrix
-        ∂X_d/∂X_i, which is None if no coordinate is independent. `ratios` is None if each solution may
-        use another partition.
+        Jacobian C_d of the dependent coordinates, and the matrix ∂X_d/∂X_i of a fixed coordinate
+        partition. The matrix is None if no coordinate is independent. `ratios` is None if the partition
+        may change during a run.
     tree
         Tree of bodies with the mass matrix M.
     """
@@ -180,7 +184,7 @@ class TreeSolve:
 
     @property
     def unit(self) -> str | None:
-        """Return the unit of the unknown; None if its elements have different units."""
+        """Return the unit of the unknown of the linear system; None if its elements have different units."""
         return self.system.unit
 
     @property
@@ -200,7 +204,8 @@ class TreeSolve:
     def exprs(self) -> tuple[Expr, ...]:
         """Return all expressions that the solution uses.
 
-        These are the quantities of the tree, and all expressions of the linear system except the matrix.
+        These are the expressions for the bodies and joint axes of the tree, and those of the linear
+        system except its matrix.
         """
         return (*(expr for block in self.tree.blocks for expr in block), *self.system.exprs[1:])
 
@@ -238,7 +243,7 @@ Item: TypeAlias = Definition | LinearSolve | TreeSolve | ConstrainedSolve | Impl
 def used(item: Item) -> set[str]:
     """Return the names of the quantities that an item of a program uses.
 
-    Quantities of a fixed coordinate partition are included.
+    The matrices of a fixed coordinate partition are included.
     """
     exprs = [*item.exprs, *_partition(item)]
     return {name for expr in exprs for name in expr.symbols}
@@ -260,7 +265,7 @@ def given(item: Item) -> tuple[str, ...]:
 
 
 def rewritten(item: Item, change: Callable[[Expr], Expr]) -> Item:
-    """Return a program item with each of its expressions replaced by the result of `change`."""
+    """Return a program item in which the function `change` has replaced each expression."""
     if isinstance(item, Definition):
         return replace(item, parts=tuple((index, change(expr)) for index, expr in item.parts))
     if isinstance(item, LinearSolve):

@@ -26,7 +26,7 @@ from .tree import Composites, Transmitted, Tree
 GENERAL = Origin("general")
 START_VALUES = Origin("start values of the states")
 STATE = "_state"  # suffix of the names of state variables
-HELD = "_held"  # suffix of the names of variables that sampled elements hold
+HELD = "_held"  # suffix of the names of variables that change only at sample times
 
 
 @dataclass(frozen=True)
@@ -84,21 +84,20 @@ class StateVariable:
 
     @property
     def name(self) -> str:
-        """Return the name of the output that shows the state."""
+        """Return the name of the output that has the value of this state variable."""
         return self.signal.name
 
     @property
     def variable(self) -> str:
-        """Return the name of the state variable.
+        """Return the name of the state variable, which differs from the name of its output.
 
-        The name differs from that of the output, because OpenModelica would rename a state that is an
-        output.
+        OpenModelica would rename a state variable that is also an output.
         """
         return f"{self.name}{STATE}"
 
     @property
     def variable_description(self) -> str:
-        """Return the description of the state variable."""
+        """Return the text that describes the state variable."""
         return f"state variable: {self.description}"
 
 
@@ -189,7 +188,7 @@ class TimeEvent:
 
 @dataclass(frozen=True)
 class HeldVariable:
-    """Variable that changes at sample times only, shown by the output `name`.
+    """Variable that changes only at sample times; the output `name` has the same value.
 
     Attributes
     ----------
@@ -208,15 +207,14 @@ class HeldVariable:
 
     @property
     def name(self) -> str:
-        """Return the name of the output that shows the variable."""
+        """Return the name of the output that has the value of this variable."""
         return self.signal.name
 
     @property
     def variable(self) -> str:
-        """Return the name of the variable.
+        """Return the name of the variable, which differs from the name of its output.
 
-        It differs from the output's name, because Modelica compilers distinguish variables of different
-        sample times.
+        Modelica compilers distinguish the variable, which changes at sample times, from the output.
         """
         return f"{self.name}{HELD}"
 
@@ -258,7 +256,7 @@ def _before_sample(tree: Expr, known: Mapping[str, Expr]) -> Expr:
 
 @dataclass(frozen=True)
 class Lookup:
-    """Current polynomial piece of a lookup table, shape (PIECE,), for an argument that is linear in time.
+    """Current polynomial piece of a lookup table, shape (5,), for an argument that is linear in time.
 
     Attributes
     ----------
@@ -281,15 +279,16 @@ class Lookup:
 
     @property
     def argument(self) -> Expr:
-        """Return the argument of the table at the current time."""
+        """Return the argument of the lookup table as an expression of time."""
         return self.begin + self.rate * ir.symbol("time")
 
 
 @dataclass(frozen=True)
 class Output:
-    """Output of the model; the unit is None if the description does not specify one.
+    """Output of the model.
 
-    The nominal magnitude is None if the model does not declare a typical magnitude.
+    The unit is None if the description does not specify a unit. The nominal magnitude is None if the
+    model does not declare a typical magnitude.
     """
 
     signal: Signal
@@ -407,7 +406,7 @@ class EquationSystem:
         Smallest admissible length of a two-point force element, m. The ends of a shorter element count
         as coincident.
     events
-        Time events; the position in the list is the index of the switch.
+        Time events. The position of an event in this list is the index of its switch variable.
     lookups
         Lookups of tables in expressions.
     samplings
@@ -472,7 +471,8 @@ class EquationSystem:
     reserved: set[str] = field(default_factory=set)
     _origin: Origin = GENERAL
     _fixed: set[str] = field(default_factory=set, init=False)
-    _seen: int = field(default=0, init=False)  # number of items already searched for constants
+    # Number of leading elements of `items` that have been searched for constants.
+    _seen: int = field(default=0, init=False)
 
     @property
     def headline(self) -> str:
@@ -550,7 +550,7 @@ class EquationSystem:
     ) -> Expr:
         """Define a scalar or an array, one block of elements after the other, and return the symbol."""
         name = self.fresh(name)
-        # A quantity defined in several blocks is a variable, because a Modelica parameter has only one expression.
+        # A quantity that is defined in several blocks is a variable: a Modelica parameter has only one expression.
         whole = all(index == () for index, _ in parts)
         constant = whole and not traits.replaceable and all(self.is_constant(expr) for _, expr in parts)
         self.items.append(
@@ -646,7 +646,7 @@ class EquationSystem:
         self._sort_samplings()
 
     def _sort_samplings(self) -> None:
-        """Sort the sampled elements: an element follows all elements whose variables the element uses."""
+        """Sort the sampled elements so that each element follows the elements whose variables it uses."""
         items = {name: item for item in self.items for name in given(item)}
         owner = {variable.variable: i for i, sampling in enumerate(self.samplings) for variable in sampling.held}
 

@@ -51,9 +51,9 @@ class Symbols(Expressions):
         self.program, self.origin = program, origin
 
     def of(self, origin: Origin) -> Symbols:
-        """Return a copy of this object for another part of the description.
+        """Return a copy of this object that records the argument as the origin of new parameters.
 
-        This part is recorded as the origin of new parameters.
+        The origin is a part of the description.
         """
         return Symbols(self.program, origin)
 

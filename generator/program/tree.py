@@ -148,7 +148,7 @@ class Tree:
         return tuple(k.motion for k in self.freedoms)
 
     def recursion(self, columns: int, rows: int = 0) -> int:
-        """Return the number of operations of a solution by recursion over the moving bodies.
+        """Return the number of operations that compute the accelerations by recursion over moving bodies.
 
         The algorithm is that of sources/algebra/tree_rows.c.
         """
@@ -161,7 +161,7 @@ class Tree:
         return each + inward + 2 * rows**2 * (n - rows // 3) + 4 * columns * rows * n
 
     def dense(self, columns: int, rows: int = 0) -> int:
-        """Return the number of operations of a solution with the dense mass matrix.
+        """Return the number of operations that compute the accelerations with the dense mass matrix.
 
         The count includes computing the matrix, factorising it and solving the system.
         """

@@ -189,7 +189,7 @@ def _own_inertia(
     w, dw, dv = motion.w, motion.dw, motion.dv
     F = mass * dv + ir.cross(dw, s) + ir.cross(w, ir.cross(w, s))
     N = J @ dw + ir.cross(s, dv) + ir.cross(w, J @ w)
-    if _children(kinematics.mechanism, b):  # has no name of its own, because only the subtree sum uses the value
+    if _children(kinematics.mechanism, b):  # only sums over subtrees use N and F, so neither gets a definition
         return Inertia(mass, s, J, N, F), (mass * com, inertia)
     N = program.define(
         f"N_{name}",

@@ -27,7 +27,8 @@ class FilterOutput:
     Attributes
     ----------
     length
-        Name of the parameter with the initial length of a two-point force element; empty if none.
+        Name of the parameter with the initial length of a two-point force element; empty if there is no
+        such parameter.
     """
 
     filter: SymbolicFilter
@@ -40,7 +41,7 @@ class FilterOutput:
 def derive(program: EquationSystem, mechanism: SymbolicMechanism, lower: Lowering) -> list[FilterOutput]:
     """Define the input and the output of each filter.
 
-    The function `begin` sets the initial values later.
+    The function `begin` sets the initial values of the filters later.
     """
     return [_followed(program, mechanism, lower, given) for given in mechanism.filters]
 
@@ -90,7 +91,7 @@ def _follower(mechanism: SymbolicMechanism, given: SymbolicFilter) -> str:
 
 
 def _start(mechanism: SymbolicMechanism, lower: Lowering, given: SymbolicFilter) -> Expr:
-    """Return the initial position of the joint that follows the filter, or the given initial length."""
+    """Return the initial output of a filter: the position of its joint, or the given initial length."""
     if given.coordinate is not None:
         return lower(ir.call("start", ir.symbol(mechanism.coordinates[given.coordinate].name)))
     assert given.start is not None  # if the initial length is unknown, it is a parameter; see `_length`
@@ -98,9 +99,10 @@ def _start(mechanism: SymbolicMechanism, lower: Lowering, given: SymbolicFilter)
 
 
 def _length(program: EquationSystem, given: SymbolicFilter) -> str:
-    """Declare a parameter for an unknown initial length and return its name.
+    """Declare a parameter for an initial length that the description does not give, and return its name.
 
-    If the initial length is known, the result is an empty name.
+    The length is the rest length of a two-point force element. If the filter drives a joint, or if the
+    description gives the initial length, no parameter is declared and the result is an empty text.
     """
     if given.coordinate is not None or given.start is not None:
         return ""

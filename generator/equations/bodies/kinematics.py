@@ -233,7 +233,7 @@ def _body_motion(
         _gather_coordinate(program, coordinate, e, motion)
         axes[k] = Axis(e, _NOWHERE)
         turned.append(k)
-    for k in turned:  # translations after a rotation move the origin off the rotation axis
+    for k in turned:  # translations after a rotation move the origin of the body off the rotation axis
         axes[k] = Axis(axes[k].e, ir.cross(axes[k].e, step))
     motion = _shifted(program, name, motion, start, step, slide)
     _gather_body(program, name, offset, motion)

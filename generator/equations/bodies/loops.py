@@ -50,7 +50,7 @@ class ConstraintExpressions:
 
 @dataclass(frozen=True)
 class ConstrainedPair:
-    """Two bodies, or a body and the ground, with the constraint condition between them.
+    """Two bodies, or the ground and a body, whose relative motion a constraint condition restricts.
 
     The constraint force or moment acts on both bodies with opposite signs.
     """
@@ -220,10 +220,11 @@ def knife_edge(
 
 
 def jacobian_row(kinematics: SymbolicKinematics, contact: ConstrainedPair) -> dict[int, Expr]:
-    """Return the Jacobian row of a constraint condition; coordinates that move neither body are omitted.
+    """Return the Jacobian row of a constraint condition between two bodies.
 
-    The row is a mapping from coordinate to the rate of the condition per unit coordinate rate. The
-    value is 0 for coordinates that move both bodies.
+    The row is a mapping from coordinate to the rate of the condition per unit coordinate rate. It
+    contains the coordinates that move at least one of the bodies. The value is 0 for coordinates that
+    move both bodies.
     """
     mechanism, relation = kinematics.mechanism, contact.relation
     behind_a, behind_b = set(mechanism.ancestors(contact.a)), set(mechanism.ancestors(contact.b))

@@ -15,7 +15,7 @@ from ....language.piecewise import Piecewise
 from ...program.program import Assertion, EquationSystem, Lookup, StartValue, TimeEvent
 
 TIME = ir.symbol("time")
-_NAMED = 3  # the name of an initial value contains at most this many names from the expression
+_NAMED = 3  # largest number of names from an expression in the name of its initial value
 _ROUNDING = 1e-9  # admissible distance of an argument beyond the ends of a table, relative to the table's range
 
 # Functions with kinks or jumps are written as conditions, so that events locate these points.
@@ -186,7 +186,7 @@ class Lowering:
         return all(map(self.is_constant, expressions.running_names(tree)))
 
     def without_events(self, tree: Expr) -> Expr:
-        """Return the translated expression, in which no condition triggers an event."""
+        """Translate an expression of the description such that none of its conditions triggers an event."""
         before, self._eventful = self._eventful, False
         lowered = self(tree)
         self._eventful = before

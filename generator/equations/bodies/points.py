@@ -35,7 +35,7 @@ class Points:
         self._axes: dict[tuple[str, int], list[Expr]] = {}
         self._turnings: dict[tuple[str, int], Expr] = {}
         self.lengths = Lengths(program, mechanism.n)
-        self.qdd: Expr | None = None  # None until the coordinates' accelerations are defined
+        self.qdd: Expr | None = None  # accelerations of the coordinates; None until they are defined
 
     def __call__(self, name: str) -> Expr:
         """Return the expression for a name such as `E.x`, `E.vx` or `column.angle_ddot`."""
@@ -58,7 +58,7 @@ class Points:
     def _acceleration(self, name: str) -> Expr:
         rate = expressions.rate_of(name)
         if self.qdd is None:
-            raise ValueError(f"{name} is used before the accelerations of the coordinates are defined")
+            raise ValueError(f"cannot use {name} yet; define the accelerations of the coordinates first")
         return self(f"{rate}{BIAS}") + self.jacobian(rate) @ self.qdd
 
     def level(self, point: str, level: int) -> Expr:

@@ -86,7 +86,7 @@ class ConstraintEquations:
     def programmed(self) -> tuple[int, ...]:
         """Return the indices of the programmed constraints whose forces are exerted by drives.
 
-        Constraints of contacts, and constraints that fix a coordinate, are excluded.
+        Constraints of closures and knife edges, and constraints that fix a coordinate, are excluded.
         """
         return tuple(i for i, row in enumerate(self.rows) if row.contact is None and row.fixes is None)
 
@@ -167,10 +167,11 @@ def _task_row(program: EquationSystem, task: Task, points: Points, lower: Loweri
 
 
 def _task_jacobian(program: EquationSystem, task: Task, points: Points, lower: Lowering, n: int) -> Expr:
-    """Return the Jacobian of a programmed constraint, shape (n,): ∂Φ/∂q, ∂Ψ/∂q̇ or ∂Ψ/∂q̈.
+    """Return the Jacobian of a programmed constraint with respect to q, q̇ or q̈, shape (n,).
 
-    The order of the constraint determines which of the three is returned. The chain rule is applied to
-    all named quantities in the constraint's expression.
+    A constraint function Φ of order 0 depends on q and has the Jacobian ∂Φ/∂q. A constraint function Ψ
+    of order 1 depends on q̇ and has the Jacobian ∂Ψ/∂q̇. For order 2, the Jacobian is ∂Ψ/∂q̈. The chain
+    rule is applied to all named quantities in the constraint's expression.
     """
     total: Expr = ir.zeros(n)
     for name in dict.fromkeys(expressions.running_names(task.given)):

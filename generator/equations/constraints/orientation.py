@@ -34,10 +34,11 @@ _STILL = ir.zeros(3)
 
 @dataclass(frozen=True)
 class OrientationEquations:
-    """Three constraint equations for the orientation errors about x, y and z of the target axes.
+    """Three constraint equations that keep the axes of a point aligned with target axes.
 
-    The attributes have the same meaning as in `constraints.Row`. Each has one element per equation: the
-    shape is (3,), and (3, n) for the Jacobian C.
+    Each equation sets the orientation error about one target axis to zero. The attributes have the same
+    meanings as those of `constraints.Row`. Their shape is (3,), with one element per equation. The
+    Jacobian C has the shape (3, n).
     """
 
     value: Expr
@@ -49,9 +50,9 @@ class OrientationEquations:
 
 @dataclass(frozen=True)
 class _Target:
-    """Target axes of a path, shape (3, 3), with their angular velocity and angular acceleration.
+    """Axes that a path prescribes for a point, shape (3, 3), with angular velocity and acceleration.
 
-    Both vectors have the shape (3,), in rad/s and rad/s², world axes.
+    The angular velocity, rad/s, and the angular acceleration, rad/s², have the shape (3,), world axes.
     """
 
     R: Expr
@@ -137,7 +138,11 @@ def _jacobian(
 
 
 def _target(program: EquationSystem, name: str, path: Path, lower: Lowering) -> _Target:
-    """Return the target axes: the first orientation, followed by the rotations of all legs."""
+    """Return the target axes of a path as a function of time.
+
+    The axes begin at the orientation of the first waypoint. Each leg, i.e. the part of the path between
+    two waypoints, adds a rotation.
+    """
     first, turns = _turns(program, name, path, lower)
     target = _Target(first, _STILL, _STILL)
     for number, (step, turn) in enumerate(zip(steps(path), turns, strict=True), start=1):
@@ -187,9 +192,10 @@ def _rotation(axis: Expr, angle: Expr) -> Expr:
 
 
 def _turns(program: EquationSystem, name: str, path: Path, lower: Lowering) -> tuple[Expr, list[_Turn]]:
-    """Return the first target orientation and the rotations between successive waypoints.
+    """Return the orientation of a path at its first waypoint, and the rotations between waypoints.
 
-    The target orientation has shape (3, 3) and refers to the world frame.
+    The orientation is a matrix of axes, shape (3, 3), in the world frame. Each rotation leads from one
+    waypoint to the next.
     """
     assert path.orientations is not None
     frames = [Frame(rpy=rpy) for rpy in path.orientations]
@@ -221,7 +227,7 @@ def _turn(program: EquationSystem, name: str, way: Expr) -> _Turn:
     text = f"cosine of the rotation angle of leg {name}, less the cosine of half a turn"
     program.requirements.append(Requirement(cosine - HALF_TURN, NON_NEGATIVE, text))
     sine = program.define(f"sin_{name}", sine, "1", f"sine of the rotation angle of leg {name}")
-    small = ir.constant(1e-14)  # if the sine of the rotation angle is smaller, any axis is correct
+    small = ir.constant(1e-14)  # below this sine, the rotation is negligible and any axis is correct
     axis = v / ir.choose(">", sine, small, sine, ir.constant(1.0))
     return _Turn(
         program.define(f"axis_{name}", axis, "1", f"rotation axis of leg {name}, in the axes at its begin"),

@@ -103,7 +103,10 @@ def _task(name: str, tree: Expr, order: int, points: Container[str]) -> Task:
 
 
 def _biases(tree: Expr) -> dict[str, Expr]:
-    """Return the value for q̈ = 0 of each acceleration in an expression, by the acceleration's name."""
+    """Return the bias acceleration (value for q̈ = 0) of each acceleration that an expression contains.
+
+    The keys of the result are the names of the accelerations.
+    """
     found: dict[str, Expr] = {}
     for name in expressions.running_names(tree):
         if expressions.level(name) == 2:
@@ -112,9 +115,10 @@ def _biases(tree: Expr) -> dict[str, Expr]:
 
 
 def _path_trees(path: Path) -> Sequence[tuple[str, Expr]]:
-    """Return the components of the path error that a path constrains to zero.
+    """Return the components of the position error that a path constrains to zero.
 
-    The path error is R_Pᵀ(r_E − r_P(t)) (Jarzębowska et al. 2023, equation (29)).
+    The position error is R_Pᵀ(r_E − r_P(t)) (Jarzębowska et al. 2023, equation (29)). R_P contains the
+    axes of the path's frame. The position of the point is r_E, and its prescribed position is r_P(t).
     """
     rotation, origin = _frame(path.frame)
     trees = []
@@ -153,7 +157,8 @@ def _leg_sum(path: Path, i: int) -> Expr:
 def steps(path: Path) -> list[Expr]:
     """Return the progress of each leg of a path at time t.
 
-    The progress is 0 before the leg begins, and 1 after the leg ends.
+    A leg is the part of a path between two waypoints. Its progress is 0 before the leg begins, and 1
+    after the leg ends.
     """
     value = Expressions().value
     legs = path.legs(value)
@@ -178,6 +183,6 @@ def _trapezoid(begin: Expr, duration: Expr, ramp: Expr) -> Expr:
     ]
     step = ONE
     for end, piece in reversed(pieces):
-        # a polynomial that ends at t = 0 is never used
+        # time is never negative, so a polynomial that ends at t = 0 is not needed
         step = step if ir.is_zero(end) else ir.choose("<", _TIME, end, piece, step)
     return step

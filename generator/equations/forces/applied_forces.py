@@ -20,7 +20,10 @@ class Applied:
     force: SymbolicForce
 
     def act(self, forces: Forces) -> None:
-        """Add the effort or force to the equations; each component is a variable or an FMU input."""
+        """Add the applied effort or force to the equations.
+
+        Each of its components becomes a variable or an FMU input.
+        """
         force, program, kinematics, name = self.force, forces.program, forces.kinematics, self.force.name
         program.section("applied force", name)
         unit, texts = _meaning(forces.mechanism, force)

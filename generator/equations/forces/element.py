@@ -106,7 +106,10 @@ class Forces:
         self.efforts[k] = self.efforts.get(k, ir.constant(0.0)) + effort
 
     def one_way(self, free: Expr) -> Expr:
-        """Return a force while it is positive, otherwise 0. The switch is a state event."""
+        """Return a force while it is positive, otherwise 0.
+
+        The value switches at a state event.
+        """
         return self.pressing(free, free)
 
     def wrench(self, body: int, N: Expr, F: Expr) -> None:
@@ -125,7 +128,7 @@ class ForceElement(Protocol):
     """
 
     def act(self, forces: Forces) -> None:
-        """Define the efforts and wrenches of the element, and add them to the collector.
+        """Define the efforts and wrenches of the element, and add them to the object `forces`.
 
         Each definition records the force element as its origin in the description.
         """

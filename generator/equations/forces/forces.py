@@ -36,8 +36,8 @@ def derive(
 ) -> tuple[Expr, dict[int, Wrench], Forces]:
     """Define the generalised forces Q, shape (n,), N or N·m, without friction.
 
-    Returns the symbol of Q, the wrenches on subtrees (see `on_subtrees`), and the collector with outputs,
-    states and energies of the force elements.
+    The results are the symbol of Q, the total wrench on each subtree (see `on_subtrees`), and a
+    `Forces` object. This object contains the outputs, states and energies of the force elements.
     """
     mechanism, forces = kinematics.mechanism, Forces(program, kinematics, points, lower, followed)
     program.gatherings.members(LINES, [line.name for line in mechanism.lines])

@@ -23,7 +23,7 @@ from ....mechanism.symbolic import SymbolicCoordinate, SymbolicFriction, Symboli
 from ...program.program import START_VALUES, EquationSystem, ModelParameter, StateVariable
 from ..bodies.kinematics import SymbolicKinematics
 
-_SMALLEST = 1e-12  # added to the squared normal force, N²; keeps the square root differentiable at zero
+_SMALLEST = 1e-12  # added to the squared normal force, N², so that the square root is differentiable at zero
 
 
 @dataclass(frozen=True)

@@ -51,5 +51,5 @@ class JointSpring:
 
 
 def of(mechanism: SymbolicMechanism) -> Iterator[JointSpring]:
-    """Return one spring-damper for each coordinate."""
+    """Return one force element for each coordinate, which contains the spring and the damper."""
     return (JointSpring(k, coordinate) for k, coordinate in enumerate(mechanism.coordinates))

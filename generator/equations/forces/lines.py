@@ -29,7 +29,10 @@ class LineForce:
     line: SymbolicTwoPointForce
 
     def act(self, forces: Forces) -> None:
-        """Add the tension on both ends. The length, the length rate and the force become outputs."""
+        """Add the force of a two-point force element to the bodies of both ends.
+
+        The length, the length rate and the force become outputs.
+        """
         line, kinematics, define, name = self.line, forces.kinematics, forces.program.define, self.line.name
         forces.program.section("line", name)
         (a, at_a), (b, at_b) = self._end(forces, line.a, "a"), self._end(forces, line.b, "b")

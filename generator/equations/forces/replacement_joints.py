@@ -50,10 +50,10 @@ class ReplacementJoint:
     def _wrenches(
         self, forces: Forces, relations: Sequence[loops.ConstraintExpressions], efforts: Sequence[Expr], name: str
     ) -> tuple[Expr, Expr, Expr]:
-        """Return the total spring force on frame b, and the moments of the spring forces.
+        """Return the total force of a closure's springs and dampers on its frame b, N, and two moments, N·m.
 
-        The first moment is about the origin of the body of frame a, the second moment about the origin of the
-        body of frame b.
+        Both are moments of the springs and dampers. The first moment is about the origin of the body of
+        frame a. The second moment is about the origin of the body of frame b.
         """
         F: Expr = ir.zeros(3)
         N_a: Expr = ir.zeros(3)

@@ -11,7 +11,7 @@ from ....mechanism.symbolic import SymbolicCoordinate, SymbolicMechanism
 from .element import Forces
 from .unilateral import PressingLaw
 
-_EACH = (("lower", 1.0), ("upper", -1.0))  # sign of the effort on the coordinate for each stop
+_EACH = (("lower", 1.0), ("upper", -1.0))  # key of each stop, and sign of its effort on the coordinate
 
 
 @dataclass(frozen=True)

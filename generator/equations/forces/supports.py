@@ -134,13 +134,13 @@ def _spring_force(support: SymbolicBaseSupport, deflection: Expr, rate: Expr) ->
 
 
 def _one_sided(forces: Forces, support: SymbolicBaseSupport, deflection: Expr, force: Expr) -> Expr:
-    """Return the force of a support; the gap and the normal force become outputs.
+    """Return the force of a support on the base.
 
-    The force of a unilateral support is zero without ground contact, and where the normal force would
-    be tensile. The tangential force never exceeds the normal force, so that both vanish together.
-    Without this limit, the tangential force could jump to zero when the support lifts off. The jump
-    could press the support onto the ground again at once. Infinitely many events could follow in finite
-    time.
+    The gap and the normal force of a unilateral support become outputs. The force of a unilateral
+    support is zero without ground contact. It is also zero if the normal force would be tensile. The
+    tangential force is at most as large as the normal force, so that both vanish together. Without this
+    limit, the tangential force could jump to zero when the support lifts off. The jump could press the
+    support onto the ground again at once. Infinitely many events could follow in finite time.
     """
     across = [0.5 * support.stiffness[i] * deflection[i] * deflection[i] for i in range(2)]
     law = _pressing_law(support)

@@ -13,7 +13,8 @@ from ....language import ir
 from ....language.ir import Expr
 from ....mechanism.symbolic import SymbolicHuntCrossley
 
-_TINY = ir.constant(1e-24)  # added to the squared depth, m² or rad²; keeps powers differentiable at zero
+# Added to the squared overlap, m² or rad², so that powers of the overlap are differentiable at zero.
+_TINY = ir.constant(1e-24)
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class PressingLaw:
         return linear * ir.power(depth * depth + _TINY, 0.5 * (self.smooth.exponent - 1.0))
 
     def force(self, depth: Expr, rate: Expr) -> Expr:
-        """Return the force of spring and damper, N, at the given depth, m, and depth rate, m/s."""
+        """Return the force of spring and damper, N or N·m, at an overlap `depth` that changes at `rate`."""
         if self.smooth is None:
             return self.elastic(depth) + self.damping * rate
         return self.elastic(depth) * (1.0 + self.smooth.loss * rate)

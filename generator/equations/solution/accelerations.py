@@ -1,4 +1,4 @@
-"""Accelerations, drive efforts, and multipliers of contacts.
+"""Accelerations, drive efforts, and multipliers of closures and knife edges.
 
 The effect of friction that depends on joint reactions is included.
 """
@@ -22,7 +22,7 @@ from .system import ActiveSystem
 
 @dataclass(frozen=True)
 class Answers:
-    """Accelerations X, contact multipliers Lambda and drive efforts as linear functions of friction.
+    """Accelerations X, constraint multipliers Lambda and drive efforts as linear functions of friction.
 
     With f friction efforts, each array has 1 + f columns. The first column is the solution without
     friction. Column 1 + i is the change that a unit effort of friction i causes. The unit effort acts
@@ -40,13 +40,15 @@ def derive(
     ratios: tuple[Expr, Expr | None] | None,
     loads: JointLoads,
 ) -> Solution:
-    """Define the accelerations q̈, the friction efforts and, if needed, the multipliers of contacts.
+    """Define the accelerations q̈, the friction efforts and, if needed, the constraint multipliers.
+
+    Multipliers are needed only if the mechanism has closures by constraints or knife edges.
 
     Parameters
     ----------
     ratios
-        Jacobian C_d of the dependent coordinates, and D = ∂q̇_d/∂q̇_i; None if the program does not
-        define them yet.
+        Jacobian C_d of the dependent coordinates, and the matrix D = ∂q̇_d/∂q̇_i of derivatives of the
+        dependent with respect to the independent velocities. None if the program does not define them yet.
     """
     program, mechanism, bristles = equations.program, equations.mechanism, equations.bristles
     coordinates = [bristle.coordinate for bristle in bristles]

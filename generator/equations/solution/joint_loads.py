@@ -4,7 +4,7 @@ A joint reaction is the inertia wrench of the subtree minus the wrenches applied
 inertia wrench has three parts. The first part is the inertia wrench for zero accelerations. The
 second part is due to the acceleration of the parent body. The third part is due to the
 accelerations of the coordinates in the subtree. The joint reaction is an affine function of the
-accelerations, the multipliers of contacts and the friction efforts.
+accelerations, the friction efforts, and the multipliers of closures and knife edges.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from .solution import Solution
 class AffineLoad:
     """Joint reaction without the effect of accelerations.
 
-    The moment is N + Σ N_r λ_r, and the force is F + Σ F_r λ_r. The sums are over all contact
-    constraints r, with the multipliers λ_r. The moment is about the origin of the body that the joint
-    carries. All vectors are in world axes.
+    The moment is N + Σ N_r λ_r, and the force is F + Σ F_r λ_r. The sums are over all constraints r of
+    closures and knife edges, with the multipliers λ_r. The moment is about the origin of the body that
+    the joint carries. All vectors are in world axes.
 
     Attributes
     ----------
@@ -101,10 +101,10 @@ class JointLoads:
     def _reaction_per_multiplier(
         self, contact: ConstrainedPair, body: int, behind: set[int]
     ) -> tuple[Expr, Expr] | None:
-        """Return the wrench that the joint of a body transmits per unit multiplier of a contact.
+        """Return the wrench that the joint of a body transmits per unit multiplier of a constraint.
 
-        The contact has no effect on the joint if both bodies of the contact, or neither, are in the subtree
-        that the joint carries. The result is then None.
+        The constraint belongs to a closure or a knife edge. It has no effect on the joint if both of
+        its bodies, or neither, are in the subtree that the joint carries. The result is then None.
         """
         relation = contact.relation
         if (contact.b in behind) == (contact.a in behind):

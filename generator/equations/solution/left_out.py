@@ -14,7 +14,8 @@ from ....language import ir
 from ...program.program import Assertion, EquationSystem
 from ..constraints.constraints import ConstraintEquations, Row
 
-_SHARE = 1000.0  # largest violation of redundant constraints, relative to the violation of independent ones
+# Largest admissible violation of a redundant constraint, divided by the norm of the independent violations.
+_SHARE = 1000.0
 
 
 def derive(program: EquationSystem, rows: ConstraintEquations, active: Sequence[int], tolerance: float) -> None:

@@ -1,4 +1,4 @@
-"""Formulations of the constrained equations of motion that need only linear solves.
+"""Formulations of the constrained equations of motion whose solution needs only linear systems.
 
 The generalised programmed motion equations (GPME; Jarzębowska et al. 2023, equation (26)) contain
 no multipliers. The elimination of the multipliers needs a fixed choice of dependent coordinates.
@@ -16,7 +16,8 @@ from ...program.items import ConstrainedSolve, Traits, listed
 from ...program.program import Assertion, EquationSystem
 from .system import submatrix
 
-_STEEPEST = 1e8  # largest admissible ratio of dependent to independent velocities; 1e8 loses half the digits
+# Largest admissible ratio of dependent to independent velocities; at 1e8, half of the 16 digits are lost.
+_STEEPEST = 1e8
 
 
 def with_linear_solves(program: EquationSystem, formulation: str) -> EquationSystem:
@@ -82,8 +83,10 @@ def _independent(program: EquationSystem, item: ConstrainedSolve) -> None:
 def _reduced(program: EquationSystem, item: ConstrainedSolve, D: Expr, w: Expr) -> tuple[Expr, Expr]:
     """Return the mass matrix VᵀMV and the forces Vᵀ(F − M [0; w]) of the independent coordinates.
 
-    The dependent accelerations are X_d = w + D X_i, where X_i are the independent accelerations. The
-    matrix V is [1; D]. Then VᵀMV = M_ii + DᵀE + EᵀD with E = M_di + M_dd D/2.
+    The dependent accelerations are X_d = w + D X_i, with the independent accelerations X_i. F contains
+    the forces on all coordinates, and V is the matrix [1; D]. Let the indices i and d denote the
+    independent and dependent rows or columns of M. Then VᵀMV = M_ii + DᵀE + EᵀD with E = M_di + M_dd
+    D/2.
     """
     M, free, dependent = item.matrix, item.independent, item.dependent
     Mi = submatrix(program, "Mi", M, (free, free), "mass matrix of the independent coordinates")
@@ -105,7 +108,9 @@ def _reduced(program: EquationSystem, item: ConstrainedSolve, D: Expr, w: Expr) 
 def _reduced_matrix(Mi: Expr, D: Expr, E: Expr) -> Iterator[tuple[Index, Expr]]:
     """Yield the upper triangle of the reduced mass matrix M_ii + DᵀE + EᵀD, row by row.
 
-    Each row begins with its diagonal element.
+    M_ii is the mass matrix of the independent coordinates. D contains the derivatives of the dependent
+    with respect to the independent accelerations. The function `_reduced` defines the auxiliary matrix
+    E. Each row begins with its diagonal element.
     """
     n = Mi.shape[0]
     for i in range(n):
@@ -133,10 +138,10 @@ def _reduced_forces(
 
 
 def _dependence_with(program: EquationSystem, item: ConstrainedSolve) -> tuple[Expr, Expr, Expr]:
-    """Return the Jacobian C_d of the dependent coordinates, the matrix D = ∂X_d/∂X_i, and w.
+    """Return the Jacobian C_d of the dependent coordinates, the matrix D = ∂X_d/∂X_i and the array w.
 
-    The array w contains the dependent accelerations for zero independent accelerations. It has the
-    shape of the right-hand side W.
+    The dependent accelerations are X_d = w + D X_i, with the independent accelerations X_i. The array w
+    has the shape of the right-hand side W of the constraints C X = W.
     """
     names = dependent_names(item.coordinates, item.dependent)
     if item.ratios is not None:
@@ -202,10 +207,14 @@ def _stacked(program: EquationSystem, item: ConstrainedSolve, Cd: Expr, D: Expr 
 
 
 def _reduced_rows(program: EquationSystem, item: ConstrainedSolve, D: Expr) -> tuple[list[Expr], list[Expr]]:
-    """Return the rows of VᵀM and the elements of VᵀF, where V = [1; D] and D = ∂X_d/∂X_i."""
+    """Return the rows of VᵀM and the elements of VᵀF for the equations Vᵀ(M X − F) = 0.
+
+    V is the matrix [1; D]. D = ∂X_d/∂X_i contains the derivatives of the dependent with respect to the
+    independent accelerations.
+    """
     M, F = item.matrix, item.right
     rest = tuple(slice(0, size) for size in F.shape[1:])
-    # If the product were one expression, compilers would compute all of it for each element.
+    # Compilers would compute a matrix product VᵀM completely for each element that is used.
     every = range(M.shape[1])
     Md = submatrix(
         program, "Md", M, (item.dependent, every), "rows of the mass matrix for the dependent coordinates"

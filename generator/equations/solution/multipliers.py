@@ -1,4 +1,4 @@
-"""Multipliers of contacts, and efforts of drives.
+"""Multipliers of closures and knife edges, and efforts of drives.
 
 The sources are Wojtyra and Frączek 2013, section 3.1, and Krasinskiy 2023, equation (6).
 """
@@ -47,7 +47,8 @@ def _scattered(
 ) -> Expr:
     """Return one multiplier per constraint, which is zero for constraints that are not in `rows`.
 
-    The vector ends at the last contact constraint, because only contacts need multipliers.
+    The vector ends at the last constraint of a closure or knife edge, because other constraints need no
+    multipliers.
     """
     reach = 1 + max(reaction.row for reaction in constraints.reactions)
     if list(rows[:reach]) == list(range(reach)):
@@ -65,10 +66,10 @@ def _shared(
 ) -> tuple[list[int], Expr]:
     """Distribute the reactions over independent and redundant constraints, with least-norm multipliers.
 
-    The function returns the indices of these constraints, and the multipliers. The multipliers exert
-    the same generalised forces as the multipliers Λ of the independent constraints `rows`. Let C be the
-    Jacobian of the independent constraints, and let T C be the Jacobian of all these constraints. The
-    multipliers of least norm are T y with (TᵀT) y = Λ.
+    The results are the indices of the constraints that share the reactions, and their multipliers. The
+    multipliers exert the same generalised forces as the multipliers Λ of the independent constraints
+    `rows`. Let C be the Jacobian of the independent constraints. Let T C be the Jacobian of all
+    constraints that share the reactions. The multipliers of least norm are T y with (TᵀT) y = Λ.
     """
     others = [i for i in sharing if i not in rows]
     if not (others and rows):
@@ -102,11 +103,12 @@ def drive_efforts(
     X: Expr,
     F: Expr,
 ) -> tuple[Expr | None, Expr]:
-    """Return the multipliers Λ of contacts, and the drive efforts τ that realise programmed constraints.
+    """Return the constraint multipliers Λ, and the drive efforts τ that realise programmed constraints.
 
     Λ and τ are the solution of Cᵀ Λ + B τ = M X − F. The matrix C is the Jacobian of the constraints
-    `rows`, which are independent and are not realised by drives. The matrix B selects the coordinates
-    with drives. The results have as many columns as the accelerations X and the forces F.
+    `rows`. These constraints are independent, and no drive exerts their forces. The matrix B selects
+    the coordinates with drives. The results have as many columns as the accelerations X and the forces
+    F.
     """
     assert mechanism.actuated is not None
     program.section("drives")
@@ -130,11 +132,12 @@ def _exerted(
     rows: Sequence[int],
     forces: Expr,
 ) -> Expr:
-    """Return the vector [Λ; τ] whose generalised forces [Cᵀ B] [Λ; τ] equal the given forces.
+    """Return the constraint multipliers Λ and drive efforts τ that exert the given generalised forces.
 
-    If there are fewer than n unknowns, the equations are consistent but overdetermined. The
-    least-squares method then solves s + [Cᵀ B] [Λ; τ] = forces together with [Cᵀ B]ᵀ s = 0. Here, s is
-    the residual.
+    The result [Λ; τ] satisfies [Cᵀ B] [Λ; τ] = forces. C is the Jacobian of the constraints `rows`. The
+    columns of B are unit efforts on the coordinates with drives. If there are fewer than n unknowns,
+    the equations are consistent but overdetermined. The least-squares method then solves s + [Cᵀ B] [Λ;
+    τ] = forces together with [Cᵀ B]ᵀ s = 0. Here, s is the residual.
     """
     n, actuated, r = mechanism.n, mechanism.actuated or (), len(rows)
     every, unknowns = slice(0, n), r + len(actuated)

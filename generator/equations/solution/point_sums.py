@@ -3,8 +3,9 @@
 The common point O is the origin of the first moving body of the tree. All positions and inertia
 wrenches refer to O. The sum over a subtree is therefore a plain addition, and the parallel axis
 theorem is applied only once per body. Let S_j be the twist per unit rate of coordinate j. Let P_k
-be the inertia wrench per unit acceleration of coordinate k. Both are about O. Then M[j, k] =
-S_j·P_k. The element h[k] is the product of S_k and the wrench of the subtree for q̈ = 0.
+be the inertia wrench per unit acceleration of coordinate k. All wrenches and twists are about O.
+Then the mass matrix has the elements M[j, k] = S_j·P_k. For q̈ = 0, let W_k be the inertia wrench
+of the subtree that coordinate k moves. The inertia forces are h[k] = S_k·W_k.
 """
 
 from __future__ import annotations

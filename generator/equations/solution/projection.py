@@ -54,7 +54,7 @@ def derive(
 
     program.accepted = mechanism.chain.simulation.violation
     add("position", rows.Phi, lambda row: row.value, "")
-    if mechanism.formulation != "gpme_reduced":  # the reduced form satisfies velocity constraints exactly
+    if mechanism.formulation != "gpme_reduced":  # `gpme_reduced` satisfies velocity constraints exactly
         add("velocity", rows.Phi_dot, lambda row: row.rate, "_dot")
 
 
@@ -67,10 +67,10 @@ def _saddle(
     residual: Expr,
     rows: Sequence[int],
 ) -> LinearSolve:
-    """Return the linear system [M Cᵀ; C 0] [Δ; λ] = [0; −r].
+    """Return the linear system [M Cᵀ; C 0] [Δ; λ] = [0; −r] of a projection onto the constraints.
 
-    The matrix C and the vector r consist of the given rows of the constraint Jacobian and of the
-    residual.
+    Δ is the correction of the coordinates or their rates, and λ contains multipliers. C consists of the
+    rows `rows` of the constraint Jacobian, and r of the same elements of the residual.
     """
     n, zero = mechanism.n, ir.constant(0.0)
     above = [[*(dynamics.M[j, k] for k in range(n)), *(C[i, j] for i in rows)] for j in range(n)]

@@ -27,7 +27,7 @@ def velocities(
     """
     program.section("dependent velocities")
     kappa = mechanism.kappa
-    # For each constraint, the prescribed value of C q̇ is ν − κΦ.
+    # Stabilised velocity constraints are C q̇ = ν − κΦ, with the constraint violation Φ and its decay rate κ.
     rates = [-(row.drift + kappa * row.value) for row in constraints.rows]
     for k, row in active.held.items():
         _publish(program, mechanism, k, rates[row])
@@ -56,9 +56,12 @@ def _solution(
     Ci: Expr | None,
     right: Expr,
 ) -> Expr:
-    """Return the matrix [D, C_d⁻¹(ν − κΦ)] with D = ∂q̇_d/∂q̇_i, shape (m, n_i + 1).
+    """Return the matrix [D, C_d⁻¹ r], from which the dependent velocities follow, shape (m, n_i + 1).
 
-    The dependent velocities follow from this matrix and the independent velocities.
+    The dependent velocities are q̇_d = D q̇_i + C_d⁻¹ r, with the independent velocities q̇_i and D =
+    −C_d⁻¹ C_i. C_d and C_i are the Jacobian columns of the dependent and independent coordinates. The
+    vector r is the argument `right`. It contains the stabilised values ν − κΦ of C q̇, minus the
+    contributions of coordinates with prescribed velocities.
     """
     m, free = len(active.rows), len(active.independent)
     parts: list[tuple[Index, Expr]] = [((slice(0, m), free), right)]

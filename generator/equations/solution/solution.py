@@ -20,8 +20,8 @@ class Solution:
     friction
         Friction efforts against the motion of each coordinate, shape (n,), N or N·m, or None.
     multipliers
-        Multipliers in the order of the constraints, up to the last contact constraint. None if there
-        are no contacts.
+        Multipliers in the order of the constraints, up to the last constraint of a closure or knife
+        edge. None if the mechanism has no such constraint.
     drives
         Efforts of the drives that realise programmed constraints, N or N·m; None if every joint has a
         drive.

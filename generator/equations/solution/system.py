@@ -34,8 +34,8 @@ class Partition:
     rows
         Names of the independent constraints.
     without_drive
-        Names of a largest set of independent constraints among the constraints that no drive realises;
-        empty if every joint has a drive.
+        Names of a maximal set of independent constraints whose forces no drive exerts; empty if every
+        joint has a drive.
     """
 
     dependent: tuple[str, ...] = ()
@@ -59,8 +59,8 @@ class ActiveSystem:
     dependent
         Positions of the dependent coordinates in `free`.
     without_drive
-        Indices of a largest set of independent constraints among the constraints that no drive
-        realises; empty if every joint has a drive.
+        Indices of a maximal set of independent constraints whose forces no drive exerts; empty if every
+        joint has a drive.
     """
 
     rows: tuple[int, ...]
@@ -121,8 +121,9 @@ def forces(program: EquationSystem, dynamics: Dynamics, Q: Expr, units: Sequence
 def stabilised(mechanism: SymbolicMechanism, constraints: ConstraintEquations) -> Expr:
     """Return the right-hand side W of the stabilised constraints C q̈ = W.
 
-    Baumgarte's method gives W = γ − 2αΦ̇ − β²Φ with the constants α and β. The reduced form, in
-    which Φ̇ = −κΦ, has W = γ + κ²Φ.
+    Without stabilisation, W would be γ. Let Φ be the constraint violation. Baumgarte's method gives W =
+    γ − 2αΦ̇ − β²Φ with the constants α and β. In the reduced form, the constraint violation decays with
+    Φ̇ = −κΦ, so that W = γ + κ²Φ.
     """
     if mechanism.formulation == "gpme_reduced":
         kappa = mechanism.kappa
@@ -133,7 +134,7 @@ def stabilised(mechanism: SymbolicMechanism, constraints: ConstraintEquations) -
 
 @dataclass(frozen=True)
 class EquationsOfMotion:
-    """System M X − Cᵀ Λ = F, C X = W for the accelerations X of the coordinates without fixed values.
+    """System M X − Cᵀ Λ = F, C X = W for the accelerations X and the constraint multipliers Λ.
 
     Attributes
     ----------
@@ -222,9 +223,10 @@ def solve(
     *,
     multipliers: bool = False,
 ) -> tuple[Expr, Expr | None]:
-    """Return the symbols of the accelerations and, optionally, of the multipliers of `active.rows`.
+    """Return the symbols of the accelerations and, if requested, of the constraint multipliers.
 
-    Accelerations and multipliers have as many columns as the forces F.
+    The multipliers belong to the constraints `active.rows`. Accelerations and multipliers have as many
+    columns as the forces F.
     """
     columns = equations.F.shape[1:]
     name = "X" if columns else "qdd"
@@ -264,8 +266,8 @@ def submatrix(
 def _runs(chosen: Sequence[int]) -> list[tuple[slice, slice]]:
     """Split the chosen indices into runs of consecutive numbers.
 
-    The result contains for each run a slice of the submatrix and the corresponding slice of the
-    original array.
+    The result contains two slices for each run. The first slice contains the positions of the run in
+    `chosen`, and the second slice the indices themselves.
     """
     runs = []
     for _, group in groupby(enumerate(chosen), key=lambda pair: pair[1] - pair[0]):

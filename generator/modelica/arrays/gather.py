@@ -200,10 +200,10 @@ class _Gathering:
             self._inlined[value.data] = self._definitions[value.data].parts[0][1]
 
     def _in_parameters(self, own: Container[str] = ()) -> Replacement:
-        """Return the substitution that replaces all definitions in expressions of parameters.
+        """Return a substitution for the definitions in expressions of parameters.
 
-        Each definition is replaced by an array element or by the value of the definition. The names in
-        `own` belong to the array that is being defined, and are not replaced by array elements.
+        Each definition is replaced by an array element or by its expression. The names in `own` belong
+        to the array that is being defined, and are not replaced by array elements.
         """
         values = {name: place for name, place in self._fixed_places.items() if name not in own}
         values = {name: place for name, place in values.items() if name not in self._parameters or own}
@@ -224,9 +224,10 @@ class _Gathering:
         return value.op != "constant"
 
     def _owned(self, elements: Iterable[Expr]) -> list[str]:
-        """Return the names of those definitions in `elements` that have no variable of their own.
+        """Return the names of array elements that are not variables of their own in the Modelica source.
 
-        The Modelica source contains these definitions only as elements of an array.
+        The argument `elements` contains all elements of the array. An element is also a variable of its
+        own if it is an output, an applied force or a calculated parameter.
         """
         names = [value.data for value in elements if value.op == "symbol"]
         return [
@@ -318,7 +319,7 @@ class _Gathering:
         return (array.over, *("" for _ in elements[0].shape))
 
     def _counted(self, shape: Shape) -> tuple[str, ...]:
-        """Return for each axis of a variable the name of the set that the axis enumerates.
+        """Return for each axis of an array the name of the index set that numbers its elements.
 
         The name is `coordinates` for an axis of length n, and empty for all other axes.
         """
@@ -347,7 +348,7 @@ class _Gathering:
         expressions += [variable.value for variable in self._variables if variable.value is not None]
         return {name for expr in expressions for name in expr.symbols}
 
-    # ---- items that belong to no array ----
+    # ---- definitions and linear systems outside arrays ----
 
     def _add(self, item: Item) -> None:
         if isinstance(item, Definition):
@@ -427,10 +428,11 @@ class _Gathering:
 
 
 def _narrowed(left: Expr, right: Expr) -> tuple[Expr, Expr]:
-    """Return both sides of an equation without superfluous dimensions.
+    """Return both sides of an equation without array dimensions of length 1.
 
     An array block of one row or column becomes a vector. A block of one element becomes a scalar. A
-    vector of one constant also becomes a scalar, because rumoca rejects `W[:,i] = zeros(1)` in loops.
+    vector of one constant also becomes a scalar, because the compiler rumoca rejects `W[:,i] =
+    zeros(1)` in loops.
     """
     if left.op == "index" and left.shape == (1,) and right.op == "constant":
         return _narrow(left), ir.constant(float(right.data[0]))
@@ -464,18 +466,15 @@ def _equations(item: Item) -> Iterator[tuple[Expr, Expr]]:
 
 
 def with_units(text: str, unit: str | None) -> str:
-    """Return the description of a quantity.
-
-    If the elements of the quantity differ in unit, a remark about the units is appended.
-    """
+    """Return the description of a quantity, with a remark if its elements differ in unit."""
     return text if unit is not None or ";" in text else f"{text}; units differ by element"
 
 
 def _needed(program: EquationSystem) -> set[str]:
-    """Return the names of all items on which the model depends.
+    """Return the names of all definitions and linear systems on which the model depends.
 
-    Outputs, states, events, assertions and initial conditions use these items, directly or
-    indirectly. If one element of an array is needed, all elements of the array are needed.
+    Outputs, states, events, assertions and initial conditions use them, directly or indirectly. If one
+    element of an array is needed, all elements of the array are needed.
     """
     giver = {item.name: item for item in program.items}
     together: dict[str, list[str]] = {}

@@ -27,8 +27,8 @@ class Hole:
     Attributes
     ----------
     kind
-        Kind of the replaced detail: position of an array element, begin or end of an array block, first
-        or last index of a loop, symbol, or constant.
+        Replaced part of the equation: position of an array element, begin or end of an array block,
+        first or last index of a loop, symbol, or constant.
     value
         Index counted from 1, name of the symbol, or array of numbers.
     space
@@ -74,16 +74,18 @@ Fill: TypeAlias = Callable[[Hole], object]
 
 
 class Walk:
-    """Traversal of an equation that replaces each placeholder by the result of the function `fill`.
+    """Traversal of an equation that replaces each placeholder.
 
-    In equations of the same form, the placeholders are visited in the same order.
+    A placeholder is an index, symbol or constant that can differ between equations of the same form.
+    The function `fill` returns the replacement. In equations of the same form, the placeholders are
+    visited in the same order.
     """
 
     def __init__(self, fill: Fill, tables: Tables) -> None:
         self._fill, self._tables = fill, tables
 
     def __call__(self, equation: Equation) -> Equation:
-        """Return the equation with replaced placeholders."""
+        """Return the equation with each placeholder replaced by the result of the function `fill`."""
         if isinstance(equation, Statement):
             return replace(equation, left=self._expr(equation.left), right=self._expr(equation.right))
         first, last = self._bound("first", equation.first), self._bound("last", equation.last)
@@ -105,9 +107,9 @@ class Walk:
         return replace(expr, args=args)
 
     def _element(self, expr: Expr) -> Expr:
-        """Return an array element or block with replaced subscripts.
+        """Return an array element or block with its subscripts replaced.
 
-        An array that is a parameter can be replaced by an element of a table of parameters.
+        If the array is a parameter, an element of a table of parameters can replace the array.
         """
         key, array = self._index(expr), self._expr(expr.args[0])
         if array.op != "index":
@@ -205,7 +207,7 @@ class _Roller:
         return [equation for _, equation in sorted(found, key=lambda pair: pair[0])]
 
     def _adds_coordinates(self, equation: Equation) -> bool:
-        """Whether a sum in the equation has a term from an array with one element per coordinate.
+        """Whether the right-hand side has a sum with an element of an array over the coordinates.
 
         The elements of such arrays have different units; see the module `mixed`.
         """
@@ -231,8 +233,8 @@ class _Roller:
     def _loops(self, alike: list[tuple[int, Equation, list[Hole]]]) -> list[tuple[int, Equation]]:
         """Replace equations of the same form by loops.
 
-        Each item of the result consists of a position and a loop or single equation. A loop has the
-        position of its first equation.
+        The result contains pairs of a position in the source and a loop or single equation. A loop has
+        the position of its first equation.
         """
         leading = self._leading(alike)
         if leading is None:
@@ -262,9 +264,10 @@ class _Roller:
         return range(count - 1)
 
     def _leading(self, alike: list[tuple[int, Equation, list[Hole]]]) -> int | None:
-        """Return the index of the first placeholder whose array subscript differs between the equations.
+        """Return the index of the first placeholder for an array subscript that differs between the equations.
 
-        The result is None if no array subscript differs.
+        The equations have the same form: they differ only in the contents of their placeholders. The
+        result is None if no array subscript differs.
         """
         for i in range(len(alike[0][2])):
             if alike[0][2][i].kind == "position" and len({entry[2][i].value for entry in alike}) > 1:
@@ -334,9 +337,9 @@ class _Roller:
         numbers: list[int] = [int(hole.value) for hole in column]  # type: ignore[call-overload]
         if len(set(numbers)) == 1:
             return numbers[0]
-        if first.kind == "last":  # rumoca accepts only the iterator itself as the end of an inner range
+        if first.kind == "last":  # the compiler rumoca accepts only an outer iterator as last value
             return iterator if numbers == list(values) else None
-        if first.kind in ("first", "begin"):  # in rumoca, a range's first value must not depend on an iterator
+        if first.kind in ("first", "begin"):  # the compiler rumoca requires a first value without iterators
             return None
         return self._tables.position(iterator, over, values, numbers, first.space)
 

@@ -44,7 +44,7 @@ def _units(arrangement: Arrangement) -> dict[str, str | None]:
 
 
 def _named(equation: Equation, arrangement: Arrangement) -> Equation:
-    """Return an equation with names of coordinates and rates in place of array elements.
+    """Return an equation in which coordinates and rates have their own names instead of array subscripts.
 
     Loops are returned unchanged.
     """
@@ -67,7 +67,7 @@ def _is_published(element: Expr, program: EquationSystem) -> bool:
 
 
 def _mixing(program: EquationSystem, equations: Iterable[Equation], units: _Known) -> set[str]:
-    """Return the names of arrays that appear in equations together with quantities of different units.
+    """Return the names of arrays whose equations also contain quantities of another unit.
 
     Only arrays whose elements differ in unit are considered.
     """
@@ -132,7 +132,7 @@ def _elements(expr: Expr) -> set[str]:
 
 
 def _listed(equation: Equation, mixed: set[str]) -> Equation:
-    if isinstance(equation, Loop):  # rumoca accepts no lists in loops
+    if isinstance(equation, Loop):  # the compiler rumoca accepts no lists in loops
         return equation
     scalar = not equation.left.shape and equation.left.op in ("index", "symbol")
     if not scalar or not (_elements(equation.left) | _elements(equation.right)) & mixed:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from ....language import ir
 from ....language.ir import Expr
 
-_FEWEST = 3  # smallest number of terms of a sum that becomes a product of array blocks
+_FEWEST = 3  # a sum of at least this many terms becomes a product of array blocks
 
 
 def folded(expr: Expr) -> Expr:
@@ -52,9 +52,9 @@ def _terms(expr: Expr) -> list[Expr]:
 
 
 def _elements(term: Expr) -> list[tuple[str, int]] | None:
-    """Return the name and the first index of each factor, if a term is a product of array elements.
+    """Return the array name and the first subscript of each factor of a product of array elements.
 
-    For any other term, the result is None.
+    The array name includes the other subscripts. The result is None for any other term.
     """
     factors = term.args if term.op == "*" else (term,)
     found = []

@@ -17,8 +17,8 @@ from ....language.ir import Expr
 from ...program.program import EquationSystem
 from .gather import Arrangement, ArrayDeclaration
 
-_LONGEST_PATH = 3  # maximum number of nested tables in a subscript, such as 2 in `A[parent[body[i]]]`
-_NUMBERING, _ALIKE = "numbering", "tables of parameters"  # headings of the declarations of constant tables
+_LONGEST_PATH = 3  # maximum number of nested tables in a subscript; `A[parent[body[i]]]` has 2
+_NUMBERING, _ALIKE = "numbering", "tables of parameters"  # headings above declarations of constant tables
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,10 @@ class Tables:
     made: dict[tuple[str, ...], tuple[str, ir.Shape]] = field(default_factory=dict)
 
     def is_parameter(self, name: str) -> bool:
-        """Whether a symbol is a parameter that can be an element of a table."""
+        """Whether a symbol is a parameter that can be an element of a table of parameters.
+
+        Equations in loops read the values of parameters from such tables.
+        """
         return name in self.parameters
 
     # ---- array positions ----
@@ -90,10 +93,11 @@ class Tables:
     def position(
         self, iterator: str, over: str, values: Sequence[int], wanted: Sequence[int], of: str
     ) -> str | None:
-        """Return a subscript as an expression of a loop iterator, or None if no such expression is found.
+        """Return an array subscript as an expression of a loop iterator.
 
-        The subscript must equal `wanted[i]` if the iterator equals `values[i]`. The iterator is a
-        position in the set `over`, and the subscript is a position in the set `of`.
+        If the iterator equals `values[k]`, the subscript must equal `wanted[k]`. The iterator is a
+        position in the set `over`, and the subscript is a position in the set `of`. The result is None
+        if no such expression is found.
         """
         for text, function in self._candidates(iterator, over, of):
             if self._fits(function, values, wanted):
@@ -139,8 +143,8 @@ class Tables:
     def constant(self, i: str, over: str, values: Sequence[int], wanted: Sequence[np.ndarray]) -> Expr | None:
         """Return an element of a constant array, with the loop iterator as subscript.
 
-        The array elements at the positions `values` equal the numbers `wanted`. The result is None if
-        no constant array has these elements.
+        The array elements at the positions `values` must equal the numbers `wanted`. The result is None
+        if no constant array has these elements.
         """
         for name, (space, elements) in self.constants.items():
             if space == over and elements[0].shape == wanted[0].shape:
@@ -151,10 +155,10 @@ class Tables:
         return None
 
     def parameter(self, i: str, values: Sequence[int], names: Sequence[str], shape: ir.Shape) -> Expr | None:
-        """Return the expression for one element of a table whose elements are the named parameters.
+        """Return the expression for an element of a table that consists of the named parameters.
 
-        The subscript contains the iterator of a loop. The result is None if these parameters cannot form a
-        table.
+        The subscript of the element contains the loop iterator. The result is None if the parameters
+        differ in unit, or if the values of the iterator are not consecutive.
         """
         units = {self.parameters[name][0] for name in names}
         if len(units) > 1:
