@@ -424,7 +424,7 @@ def _constraints(draft: Draft, names: References) -> Iterator[Problem]:
         listed = _listed(getattr(settings, key))
         for index, name in enumerate(listed):
             if name in listed[:index]:
-                yield Problem(f"constraints.{key}[{index}]", f"{name!r} is listed twice")
+                yield Problem(f"constraints.{key}[{index}]", f"the name {name!r} is listed twice")
             else:
                 yield from _listed_name(key, name, f"constraints.{key}[{index}]", draft, names)
 

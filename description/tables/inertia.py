@@ -98,7 +98,7 @@ def _matrix(rows: Matrix4) -> Array:
 def _check_mass_and_inertia(part: Inertial) -> None:
     for key in ("mass", "inertia"):
         if getattr(part, key) is None:
-            raise KeyProblem(key, "is missing; give both mass and inertia (or a beam, or pseudo_inertia)")
+            raise KeyProblem(key, "the key is missing; give both mass and inertia (or a beam, or pseudo_inertia)")
     inertia = part.about_com()[2]
     if not _is_symmetric(inertia):
         raise KeyProblem("inertia", "expected a symmetric 3×3 matrix")

@@ -80,7 +80,8 @@ class Line(Part):
             identifier(self.name)  # the name must be valid for an FMU input
         if springs and (self.force is not None or self.input):
             raise KeyProblem(
-                springs[0], f"cannot be combined with {'force' if self.force is not None else 'input = true'}"
+                springs[0],
+                f"the key cannot be combined with {'force' if self.force is not None else 'input = true'}",
             )
         if self.force is None and not self.input and not (self.stiffness or self.damping):
             raise ValueError("the element has no force; give stiffness or damping, or force, or input = true")
