@@ -20,7 +20,9 @@ _SIX = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 class Inertial(Part):
     """Mass, centre of mass and inertia of a rigid body."""
 
-    physical: bool = Field(True, strict=True)  # declared first, because the validator of `mass` reads it
+    physical: bool = Field(
+        True, strict=True
+    )  # This field must precede `mass`, because the validator of `mass` reads it.
     """`false` accepts moments of inertia that no body has, and zero mass with moments, as in many robot files."""
     mass: NonNegative | None = None
     """Mass of the body, kg; above 0."""

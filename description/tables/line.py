@@ -13,7 +13,7 @@ from ..fields.types import Expression, KeyProblem, Part
 OWN_NAMES = (
     "length",
     "rate",
-)  # the force expression may use these names without the element's name
+)  # names that the expression of an element's force may use, such as `length`
 
 
 class LineEnd(Part):

@@ -18,7 +18,7 @@ from .frame import Frame
 
 Reader: TypeAlias = Callable[
     [AnyNumber], S
-]  # function that returns a number of the description as a `float` or as a symbolic expression
+]  # function that converts a number of the description to a `float` or to a symbolic expression
 
 
 class Point(Part):
