@@ -158,7 +158,7 @@ def _assign(target: Any, path: Location, value: Any) -> None:
             raise LookupError(_no_key(target, last))
         target.append({"name": last} | copy.deepcopy(value))
     elif _is_number(value) and _has_value(target, last):
-        target[last]["value"] = value  # the parameter keeps its unit and bounds
+        target[last]["value"] = value  # the new value keeps the parameter's unit and bounds
     else:
         target[last] = copy.deepcopy(value)
 

@@ -75,7 +75,7 @@ def _clashes(draft: Draft, names: References) -> Iterator[Problem]:
     for key in ("links", "closures", "forces", "lines", "contacts", *ELEMENTS, "cases"):
         yield from _repeated(draft.names(key))
     yield from _folded(draft.names("cases"))
-    # The first closure of each name suffices here; another check reports duplicate names.
+    # Only the first closure of each name is kept; another check reports duplicate names.
     closures = {entry.name: (where, entry) for where, entry in reversed([*draft.entries("closures")])}
     tasks = [entry for key in ("programmed", "motions", "nonholonomic") for entry in draft.entries(key)]
     entries = [*tasks, *reversed(closures.values())]
@@ -424,7 +424,7 @@ def _constraints(draft: Draft, names: References) -> Iterator[Problem]:
         listed = _listed(getattr(settings, key))
         for index, name in enumerate(listed):
             if name in listed[:index]:
-                yield Problem(f"constraints.{key}[{index}]", f"{name!r} is listed twice")
+                yield Problem(f"constraints.{key}[{index}]", f"the name {name!r} is listed twice")
             else:
                 yield from _listed_name(key, name, f"constraints.{key}[{index}]", draft, names)
 
@@ -434,7 +434,9 @@ def _listed_name(key: str, name: str, where: str, draft: Draft, names: Reference
         yield from _force_joint(name, where, names)
     elif key == "redundant":
         rows = constraint_rows(draft.chain)
-        if name not in rows and not draft.faulty:  # constraints in faulty tables are unknown
+        if (
+            name not in rows and not draft.faulty
+        ):  # tables with errors may define further constraints, so none is reported as unknown
             yield Problem(where, unknown("constraint row", name, rows))
     elif name not in names.coordinates and name.partition(".")[0] not in names.faulty:
         yield Problem(where, unknown("coordinate", name, names.coordinates))
@@ -451,7 +453,7 @@ def _whole(chain: Description, names: References) -> Iterator[Problem]:
         return
     dependent, redundant = chain.constraints.dependent, chain.constraints.redundant
     rows, listed = len(constraint_rows(chain)) - len(_listed(redundant)), len(_listed(dependent))
-    # Redundant equations that are not listed are detected later, so fewer dependent coordinates may be listed.
+    # The list may omit redundant equations, so it may also contain fewer dependent coordinates.
     wrong = listed > rows or (listed < rows and not isinstance(redundant, str))
     if dependent != "auto" and wrong:
         where = "constraints.dependent"

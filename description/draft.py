@@ -15,7 +15,7 @@ from .tables.chain import Description
 from .tables.parameter import values
 
 Location = tuple[int | str, ...]
-# Keys of tables and arrays in which each member is validated on its own, such as links and points.
+# Keys that contain several named entries, such as links and points; each entry is validated separately.
 _WITH_MEMBERS = {key for key, field in Description.model_fields.items() if field.default in ((), {})}
 
 
@@ -77,7 +77,7 @@ def draft(data: dict[str, Any]) -> tuple[Draft | None, list[Problem]]:
     If a list or table such as `links` is invalid as a whole, for example missing, the first result is
     None.
     """
-    with known_parameters(values(data.get("parameters"))):  # faulty parameters are included
+    with known_parameters(values(data.get("parameters"))):
         return _draft(data)
 
 

@@ -71,7 +71,7 @@ def _problem(detail: ErrorDetails, details: Sequence[ErrorDetails], data: Mappin
         return Problem(dotted([*keys, *own]), str(cause))
     if kind in ("union_tag_invalid", "union_tag_not_found"):
         key, known = detail["ctx"]["discriminator"].strip("'"), detail["ctx"].get("expected_tags")
-        text = f"expected one of {known}, got {_shown(detail['input'][key])}" if known else "is missing"
+        text = f"expected one of {known}, got {_shown(detail['input'][key])}" if known else "the key is missing"
         return Problem(dotted([*keys, key]), text)
     return Problem(dotted(keys), _message(detail))
 
@@ -79,7 +79,7 @@ def _problem(detail: ErrorDetails, details: Sequence[ErrorDetails], data: Mappin
 def _message(detail: ErrorDetails) -> str:
     kind, context = detail["type"], detail.get("ctx", {})
     if kind == "missing":
-        return "is missing"
+        return "the key is missing"
     if kind == "extra_forbidden":
         known = _known_keys(detail["loc"])
         return _REMOVED.get(dotted(detail["loc"])) or f"unknown key; {alternatives(str(detail['loc'][-1]), known)}"

@@ -18,7 +18,7 @@ from .tables.chain import Description
 _OPEN = {
     "parameters": "parameter",
     "tables": "table",
-}  # for each table with keys that the user chooses: the word for such a key in messages
+}  # word for an entry of each table in messages
 
 
 def unused(chain: Description) -> dict[str, tuple[str, ...]]:

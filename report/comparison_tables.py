@@ -113,7 +113,7 @@ def largest_differences(runs: Sequence[CaseRun]) -> dict[str, float]:
     return {case: max(ratio for _, ratio in d.values()) for case, d in distances.items() if d}
 
 
-# Text for each negative finding, by the name of the finding in `result.json`.
+# Words of the report for findings that are false in `result.json`.
 NOT = {
     "consistent": "inconsistent",
     "agrees": "disagrees",

@@ -13,7 +13,7 @@ from .plots.number_text import decimal
 _MOST = 4  # Largest number of elements with events that are shown.
 _STABLE = 3  # A base does not tip if at least this number of supports is loaded.
 _WORDS = ("lifts", "is met", "is slack", "touches")  # Kinds of events to report, the most serious first.
-Happening = tuple[str, str]  # Text about the events of one element, and time of the first event.
+Happening = tuple[str, str]  # Description of all events of one element, and the time of its first event.
 
 
 def happenings(report: RunReport) -> list[Happening]:

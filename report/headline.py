@@ -17,7 +17,7 @@ from .plots.number_text import decimal, scientific, unit_text
 
 _MODES = 3
 _ZERO = 1e-9  # Values below this fraction of the largest value of their kind count as zero.
-# For each kind of force: internal name, name of the element for readers, quantity and unit.
+# Internal name, displayed name, quantity and unit of each kind of force.
 _ELEMENTS = (
     ("line", "two-point element", "force", "N"),
     ("plane", "contact", "force", "N"),

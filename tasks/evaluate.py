@@ -42,7 +42,9 @@ def _native(model: System, state: State) -> Array:
 
 
 def _compiled(model: System, folder: str) -> Path:
-    return native.build_bare(model, Path(folder), optimised=False)  # one evaluation is not worth optimisation
+    return native.build_bare(
+        model, Path(folder), optimised=False
+    )  # optimised compilation takes longer than one evaluation
 
 
 class RumocaEvaluator:

@@ -97,7 +97,9 @@ def copy_example(name: str, folder: Path) -> list[Path]:
 def _check_absent(paths: Sequence[Path]) -> None:
     for path in paths:
         if path.exists():
-            raise FileExistsError(errno.EEXIST, "exists; choose another --out, or move the file", str(path))
+            raise FileExistsError(
+                errno.EEXIST, "the file exists; choose another --out, or move the file", str(path)
+            )
 
 
 def _data_beside(description: Path) -> list[Path]:

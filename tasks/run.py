@@ -40,7 +40,7 @@ from .build import check_march, compilers_of, documents
 from .reference_run import reference_runs, step_notes
 
 TOLERANCE = 1e-6  # Default admissible error, relative to each signal's scale.
-_GROWTH = 100.0  # Assumed error of a run, as a multiple of its solver's relative tolerance.
+_GROWTH = 100.0  # A solver's error is assumed to be at most this multiple of its relative tolerance.
 _LOOSEST = 1e-2  # Largest admissible error; with larger errors, agreement would mean nothing.
 
 
@@ -332,7 +332,7 @@ def _guide_notes(problem: analysis.InitialValueProblem, truth: Trajectory) -> It
     """Yield a note on forces of programmed constraints that no drive of a joint can exert."""
     try:
         forces = analysis.guide_forces(problem, truth)
-    except SolveError:  # at a singular configuration, which has its own remark
+    except SolveError:  # A remark already reports the singular configuration.
         return
     if forces:
         units = {c.name: c.effort_unit for c in problem.mechanism.coordinates}

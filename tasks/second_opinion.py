@@ -29,9 +29,9 @@ from ..runs.fmpy_runs.inputs import InputTable
 
 NAME = "oracle"
 LIMIT = 600.0  # Limit of the process's wall-clock time, s.
-TOLERANCE = 1e-5  # Smallest admissible error of the oracle, because SciPy's integrators are less accurate.
+TOLERANCE = 1e-5  # Smallest tolerance for the oracle's results, because SciPy's integrators limit their accuracy.
 _UNCONFIRMED = "the oracle, which shares nothing with the reference, has no run to compare with"
-# Kinds of events that both solvers always monitor. Other kinds are monitored only while their element acts.
+# Both solvers monitor these kinds of events all the time, and other kinds only while their element acts.
 _ALWAYS = frozenset({"touches", "is clear", "lifts", "is met", "is left", "is taut", "is slack"})
 _SAME = 1e-4  # Two event times count as equal if they differ by less than this fraction of the run.
 _BRIEF = 1e-3  # If an event is reversed within this fraction of the run, one solver may miss it.

@@ -164,7 +164,7 @@ def test_unknown_case(run: CommandLine) -> None:
 
 
 FILES: dict[str, tuple[bytes, str]] = {
-    "empty": (b"", "schema: is missing"),
+    "empty": (b"", "schema: the key is missing"),
     "not TOML": (
         b"schema: 1\n",
         "the file is not valid TOML: Expected '=' after a key in a key/value pair (at line 1",

@@ -530,14 +530,23 @@ def test_a_filter_and_a_pid_bring_an_input_into_expressions() -> None:
     ("keys", "message"),
     [
         ({"type": "pdi"}, "controllers[0].type: expected 'pi', 'pid', 'filter' or 'rate_limit', got 'pdi'"),
-        ({"gain": None}, 'controllers[0].gain: is missing; type = "pid" requires measured, gain, derivative_time'),
-        ({"type": "filter"}, 'controllers[0].measured: is not a key of type = "filter"; its keys: drives, unit'),
+        (
+            {"gain": None},
+            'controllers[0].gain: the key is missing; type = "pid" requires measured, gain, derivative_time',
+        ),
+        (
+            {"type": "filter"},
+            'controllers[0].measured: this key does not belong to type = "filter"; its keys: drives, unit',
+        ),
         (
             {"type": "filter", "measured": None, "setpoint": None, "gain": None, "integral_time": None}
             | {"derivative_time": None, "derivative_filter": None},
-            'controllers[0].time_constant: is missing; type = "filter" requires it unless the key sample is given',
+            'controllers[0].time_constant: the key is missing; type = "filter" requires it unless',
         ),
-        ({"rate": 2.0}, 'controllers[0].rate: is not a key of type = "pid"; its keys: drives, unit, measured'),
+        (
+            {"rate": 2.0},
+            'controllers[0].rate: this key does not belong to type = "pid"; its keys: drives, unit, measured',
+        ),
         ({"integral_start": "2*a"}, "controllers[0].integral_start: expected a number, got '2*a'"),
         ({"sample": 0.0}, "controllers[0].sample: expected at least 1e-06, got 0.0"),
         ({"sample": 1e-6}, "controllers[0].sample: expected at most 1000000 samples up to simulation.stop = 2 s"),
@@ -547,7 +556,7 @@ def test_a_filter_and_a_pid_bring_an_input_into_expressions() -> None:
             {"anti_windup_time": 1.0},
             "controllers[0].anti_windup_time: requires a limited output; give lower or upper",
         ),
-        ({"integral_time": None, "integral_start": 1.0}, "integral_start: requires an integral part"),
+        ({"integral_time": None, "integral_start": 1.0}, "integral_start: the key requires an integral part"),
         (
             {"measured": "rotor.angl"},
             "controllers[0].measured: unknown name 'rotor.angl'; did you mean 'rotor.angle'",

@@ -34,7 +34,7 @@ def test_new_does_not_overwrite(gpmelica: Command, tmp_path: Path) -> None:
     (tmp_path / "crane.toml").write_text("mine", encoding="utf-8")
     answer = gpmelica("new", "crane", "--out", tmp_path)
     assert answer.status == 2
-    assert "crane.toml: exists; choose another --out" in answer.err
+    assert "crane.toml: the file exists; choose another --out" in answer.err
     assert (tmp_path / "crane.toml").read_text(encoding="utf-8") == "mine"
 
 
@@ -94,5 +94,5 @@ def test_start_file_does_not_overwrite(gpmelica: Command, tmp_path: Path) -> Non
     (tmp_path / "Mine.toml").write_text("mine", encoding="utf-8")
     answer = gpmelica("new", "arm", "Mine", "--out", tmp_path)
     assert answer.status == 2
-    assert "Mine.toml: exists; choose another --out" in answer.err
+    assert "Mine.toml: the file exists; choose another --out" in answer.err
     assert (tmp_path / "Mine.toml").read_text(encoding="utf-8") == "mine"

@@ -139,13 +139,17 @@ class Controller(Element):
         given = [key for key in type(self).model_fields if getattr(self, key) is not None]
         for key in form.required:
             if key not in given:
-                raise KeyProblem(key, f'is missing; type = "{self.type}" requires {", ".join(form.required)}')
+                raise KeyProblem(
+                    key, f'the key is missing; type = "{self.type}" requires {", ".join(form.required)}'
+                )
         known = (*_ALWAYS, *form.required, *form.defaults)
         for key in given:
             if key not in known:
-                raise KeyProblem(key, f'is not a key of type = "{self.type}"; its keys: {", ".join(known[2:])}')
+                raise KeyProblem(
+                    key, f'this key does not belong to type = "{self.type}"; its keys: {", ".join(known[2:])}'
+                )
         if "signal" in form.defaults and self.time_constant is None and self.sample is None:
-            text = f'is missing; type = "{self.type}" requires it unless the key sample is given'
+            text = f'the key is missing; type = "{self.type}" requires it unless the key sample is given'
             raise KeyProblem("time_constant", text)
         self._check_integral()
         return self
@@ -156,7 +160,7 @@ class Controller(Element):
             raise KeyProblem("lower", f"expected a number below upper = {self.upper!r}, got {self.lower!r}")
         for key in ("integral_start", "anti_windup_time"):
             if getattr(self, key) is not None and self.integral_time is None:
-                raise KeyProblem(key, "requires an integral part; give integral_time, or remove the key")
+                raise KeyProblem(key, "the key requires an integral part; give integral_time, or remove the key")
         if self.anti_windup_time is not None and not any(limits):
             text = "requires a limited output; give lower or upper, or remove the key"
             raise KeyProblem("anti_windup_time", text)

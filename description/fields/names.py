@@ -86,6 +86,6 @@ _SCHEMA = WithJsonSchema({"type": "string", "pattern": f"^{_PATTERN}$"})
 Name = Annotated[str, AfterValidator(identifier), _SCHEMA]
 # Name of a link or another element. Generated Modelica names begin with it, such as `floor_gap`.
 PartName = Annotated[str, AfterValidator(prefix), _SCHEMA]
-# Name that is also used for a file or folder.
+# Name that must also be valid as the name of a file or folder.
 FileName = Annotated[str, AfterValidator(file_name), _SCHEMA]
 CaseName = Annotated[str, AfterValidator(prefix), AfterValidator(file_name), _SCHEMA]

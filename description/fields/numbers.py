@@ -100,7 +100,7 @@ def _read(value: Any, check: Callable[[Any], float], bounds: Bounds) -> AnyNumbe
         return check(value)
     known, tree = _KNOWN.get({}), _parsed(value)
     if any(known[name] is None for name in _parameters_of(value, tree, known)):
-        return ParametricNumber(1.0, value, tree)  # another check reports the faulty parameter
+        return ParametricNumber(1.0, value, tree)
     return _checked(ParametricNumber(_value(value, tree, known), value, tree), bounds)
 
 
@@ -176,7 +176,7 @@ PlainPositive = Annotated[float, _field(POSITIVE)]
 PlainNonNegative = Annotated[float, _field(NON_NEGATIVE)]
 PlainVector3 = tuple[Plain, Plain, Plain]
 
-# Numbers or expressions of parameters.
+# Types of keys that accept a number or an expression of parameters.
 Number = Annotated[AnyNumber, _Readable(ANY)]
 Positive = Annotated[AnyNumber, _Readable(POSITIVE)]
 NonNegative = Annotated[AnyNumber, _Readable(NON_NEGATIVE)]

@@ -26,7 +26,7 @@ from .numbers import Matrix3, NonNegative, Number, Plain, PlainVector3, Positive
 class Part(BaseModel):
     """Base class of all tables of a description: immutable, without unknown keys."""
 
-    # The string below each key describes the key in the JSON Schema and in docs/keys.md.
+    # The string below each key is its description in the JSON Schema and in docs/keys.md.
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True)
 
 

@@ -75,7 +75,7 @@ class Closure(Part):
             key = "axes" if self.damping is None else "damping"
             raise KeyProblem(key, 'the key requires model = "spring_damper"')
         if (self.type == "distance") != (self.length is not None):
-            raise KeyProblem("length", "required for a distance closure, and not allowed for other closures")
+            raise KeyProblem("length", "a distance closure requires this key; other closures must not have it")
         if springs and self.type == "distance":
             raise KeyProblem(
                 "model", "a distance closure is a constraint; use a spherical spring_damper for springs"

@@ -20,7 +20,9 @@ _SIX = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 class Inertial(Part):
     """Mass, centre of mass and inertia of a rigid body."""
 
-    physical: bool = Field(True, strict=True)  # declared first, because the validator of `mass` reads it
+    physical: bool = Field(
+        True, strict=True
+    )  # This field must precede `mass`, because the validator of `mass` reads it.
     """`false` accepts moments of inertia that no body has, and zero mass with moments, as in many robot files."""
     mass: NonNegative | None = None
     """Mass of the body, kg; above 0."""
@@ -98,7 +100,7 @@ def _matrix(rows: Matrix4) -> Array:
 def _check_mass_and_inertia(part: Inertial) -> None:
     for key in ("mass", "inertia"):
         if getattr(part, key) is None:
-            raise KeyProblem(key, "is missing; give both mass and inertia (or a beam, or pseudo_inertia)")
+            raise KeyProblem(key, "the key is missing; give both mass and inertia (or a beam, or pseudo_inertia)")
     inertia = part.about_com()[2]
     if not _is_symmetric(inertia):
         raise KeyProblem("inertia", "expected a symmetric 3×3 matrix")

@@ -13,7 +13,7 @@ from ..fields.types import Expression, KeyProblem, Part
 OWN_NAMES = (
     "length",
     "rate",
-)  # the force expression may use these names without the element's name
+)  # names that the expression of an element's force may use, such as `length`
 
 
 class LineEnd(Part):
@@ -80,7 +80,8 @@ class Line(Part):
             identifier(self.name)  # the name must be valid for an FMU input
         if springs and (self.force is not None or self.input):
             raise KeyProblem(
-                springs[0], f"cannot be combined with {'force' if self.force is not None else 'input = true'}"
+                springs[0],
+                f"the key cannot be combined with {'force' if self.force is not None else 'input = true'}",
             )
         if self.force is None and not self.input and not (self.stiffness or self.damping):
             raise ValueError("the element has no force; give stiffness or damping, or force, or input = true")

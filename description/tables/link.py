@@ -55,7 +55,9 @@ class Limits(Part):
         without_damper(self.law, self.model_fields_set)
         if self.stiffness is None:
             for key in sorted({"damping", "law"} & self.model_fields_set):
-                raise KeyProblem("stiffness", f"is missing; limits with {key} are stops, which need a stiffness")
+                raise KeyProblem(
+                    "stiffness", f"the key is missing; limits with {key} are stops, which need a stiffness"
+                )
         if self.lower is None and self.upper is None and (self.act or self.effort is self.velocity is None):
             raise ValueError("the table has no limit; give lower, upper or both")
         if self.lower is not None and self.upper is not None:
@@ -125,7 +127,7 @@ class Joint(Part):
         needed = any(motion.axis is None for motion in JOINT_TYPES[self.type])
         if needed and self.axis is None:
             raise KeyProblem(
-                "axis", f"is missing; a {self.type} joint needs one, for example axis = [0.0, 0.0, 1.0]"
+                "axis", f"the key is missing; a {self.type} joint needs one, for example axis = [0.0, 0.0, 1.0]"
             )
         if not needed and self.axis is not None:
             raise KeyProblem("axis", f"a {self.type} joint has no free choice of axis; turn its frame instead")

@@ -18,7 +18,7 @@ from .frame import Frame
 
 Reader: TypeAlias = Callable[
     [AnyNumber], S
-]  # function that returns a number of the description as a `float` or as a symbolic expression
+]  # function that converts a number of the description to a `float` or to a symbolic expression
 
 
 class Point(Part):
@@ -198,7 +198,9 @@ class Motion(Part):
         if self.input and self.cutoff is None:
             raise KeyProblem("cutoff", "the key is missing; expected the frequency of the input filter, Hz")
         if not self.input and self.cutoff is not None:
-            raise KeyProblem("cutoff", "is for input = true only; a motion by an expression has no filter")
+            raise KeyProblem(
+                "cutoff", "the key requires input = true, because a motion by an expression has no filter"
+            )
         return self
 
     @property
@@ -253,7 +255,9 @@ class Force(Part):
             raise ValueError("give either joint (with effort) or link (with point and force)")
         key, other = ("effort", "force") if self.joint is not None else ("force", "effort")
         if getattr(self, other) is not None:
-            raise KeyProblem(other, f"cannot be combined with a force on a {'joint' if self.joint else 'link'}")
+            raise KeyProblem(
+                other, f"the key cannot be combined with a force on a {'joint' if self.joint else 'link'}"
+            )
         if self.input == (getattr(self, key) is not None):
             raise ValueError(f"give either {key} or input = true")
         return self

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from .origin import Origin, Signal
 
-# For each type of force element: unit of each measured quantity, and meaning of a positive value.
+# Unit of each quantity of a force element, and meaning of a positive value.
 _MEASURES = {
     "line": {
         "length": ("m", "length of {}"),

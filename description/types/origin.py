@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-# Name of each signal in Modelica models, FMUs and result files. Keys: kind of the signal's owner, and quantity.
+# Name of each signal in Modelica models, FMUs and result files; {owner} is, for example, a coordinate.
 _NAMES = {
     ("coordinate", "position"): "{owner}",
     ("coordinate", "velocity"): "{owner}_dot",

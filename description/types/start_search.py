@@ -101,7 +101,7 @@ DOWNHILL = DownhillLimits()
 
 # ---- Limits of the search in Python: finite differences and damped steps without quadratic convergence ----------
 
-CLOSED = 1e-7  # largest gap of a closed loop, m or rad; described values have about 8 digits
+CLOSED = 1e-7  # largest gap of a closed loop, m or rad; users give about 8 digits
 RANK = 1e-9  # singular values of the closure Jacobian below this fraction of the largest one count as zero
 STALLED = 1e-9  # if a step reduces the gap by a smaller fraction, the search cannot make progress
 KEPT = 1e-8  # velocity residuals up to KEPT · max(1, sum of |terms|) count as zero, in the constraint's unit/s

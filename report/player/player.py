@@ -27,7 +27,7 @@ _SYMBOLS = {
     "planes": "planes",
 }
 _SHOWN_AT_FIRST = ("axes", "points", "lines", "planes")
-# Values for the page template if the player has no controls.
+# Template values for a film without controls, such as play buttons and check boxes.
 _NO_CONTENT: dict[str, object] = {
     "last": 0,
     "links": [],

@@ -18,7 +18,7 @@ from ...core.trajectory import Array
 from .inline_svg import PAGE_COLOURS
 
 _BUCKETS = 300  # Number of parts of a long curve, each of which keeps its smallest and largest value.
-# Largest integer that encodes a value. The next three encode a value below the axis, one above it, and a gap.
+# Values on the axis are encoded as integers up to this one.
 _LEVELS = 65532
 _BELOW, _ABOVE, _GAP = 65533, 65534, 65535
 

@@ -12,7 +12,7 @@ from ...core.files import write_all
 from .curves import CurvePanel, panels_over_time
 from .style import render, styled
 
-# File name, title, caption, and drawing function, which returns None if there is nothing to draw.
+# File name, title and caption of a figure, and the function that draws it or returns None.
 Entry = tuple[str, str, str, Callable[[], Figure | None]]
 
 

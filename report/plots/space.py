@@ -18,7 +18,7 @@ from . import style
 
 __all__ = ["AXES", "Axes3D", "axes_in_space", "face", "label_places", "viewpoint"]
 
-_SMALLEST = 0.25  # Smallest range of an axis, as a fraction of the largest range.
+_SMALLEST = 0.25  # Smallest range of a coordinate axis, as a fraction of the largest range of the three axes.
 AXES = 0.08  # Drawn length of a frame's axes, as a fraction of the mechanism's size.
 _ELEVATION = 30.0  # Elevation of the viewpoint above the horizontal plane, degrees.
 _AZIMUTHS = (
@@ -156,7 +156,7 @@ def label_places(axes: Axes3D, places: Mapping[str, Array]) -> None:
     """
     figure = axes.figure
     assert isinstance(figure, Figure)
-    figure.draw_without_rendering()  # This call makes the layout final.
+    figure.draw_without_rendering()  # Labels are placed after matplotlib has computed the final layout.
     taken = [text.get_window_extent() for text in _numbers(axes)]
     for at, text in _shared(axes, places):
         for right, up in _BESIDE:

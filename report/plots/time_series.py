@@ -21,8 +21,8 @@ _MOST_ELEMENTS = 6  # Largest number of rigid finite elements of one beam that a
 # Margin of the vertical axis on each side, as a fraction of the range of the reference runs.
 # With this margin, the reference runs fill at least 1/(1 + 2 · 0.3) = 62 % of the axis.
 ROOM = 0.3
-_FLAT = 1e-6  # A signal counts as constant if its range is below this fraction of `natural_height`.
-_ZERO = 1e-9  # A constant below this fraction of `natural_height` counts as zero.
+_FLAT = 1e-6  # A signal counts as constant if its range, relative to its natural magnitude, is below this value.
+_ZERO = 1e-9  # A constant signal counts as zero if its ratio to the natural magnitude is below this value.
 _TRANSIENT_ROOM = 0.08  # Axis margin as a fraction of the range, if the initial transient is left out.
 
 

@@ -37,7 +37,7 @@ class Effects:
     used: int
 
 
-# Labels of the smallest and the largest values of an objective, by the objective's goal.
+# Headings of the tables with the smallest and the largest values; the keys are the goals of an objective.
 _LOW = {"": "smallest", "maximize": "worst", "minimize": "best"}
 _HIGH = {"": "largest", "maximize": "best", "minimize": "worst"}
 
