@@ -42,9 +42,8 @@ def _inputs(elements: list[tuple[str, Element]], draft: Draft) -> Iterator[Probl
         name = element.drives_input
         if name is None:
             continue
-        if (
-            name not in known and not draft.faulty
-        ):  # tables with errors may define further inputs, so no input is reported as unknown
+        # Tables with errors may define further inputs, so no input is reported as unknown.
+        if name not in known and not draft.faulty:
             yield Problem(f"{where}.drives", unknown("input", name, known))
         if name in taken:
             text = f"the input {name!r} is driven by {taken[name]} already; expected one controller per input"

@@ -42,9 +42,8 @@ def _native(model: System, state: State) -> Array:
 
 
 def _compiled(model: System, folder: str) -> Path:
-    return native.build_bare(
-        model, Path(folder), optimised=False
-    )  # optimised compilation takes longer than one evaluation
+    # Optimised compilation takes longer than one evaluation.
+    return native.build_bare(model, Path(folder), optimised=False)
 
 
 class RumocaEvaluator:

@@ -144,10 +144,8 @@ def doubtful_loads(found: analysis.Reactions, link: str, axis: Iterable[float] |
         Axis of the joint in the joint's frame, from which the components `axial` and `normal` follow;
         None omits these components.
     """
-    names = (
-        link,
-        f"{link} (joint)",
-    )  # the joint is listed as "NAME (joint)" if a closure has the same name as the link
+    # The joint is listed as "NAME (joint)" if a closure has the same name as the link.
+    names = (link, f"{link} (joint)")
     verdict = next((v for v in found.verdicts if v.kind == "joint" and v.name in names), None)
     lost = [] if verdict is None else [key for key, unique in verdict.components.items() if not unique]
     if axis is None:

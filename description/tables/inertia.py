@@ -20,9 +20,8 @@ _SIX = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 class Inertial(Part):
     """Mass, centre of mass and inertia of a rigid body."""
 
-    physical: bool = Field(
-        True, strict=True
-    )  # This field must precede `mass`, because the validator of `mass` reads it.
+    # The validator of `mass` reads this field, so the field must precede `mass`.
+    physical: bool = Field(True, strict=True)
     """`false` accepts moments of inertia that no body has, and zero mass with moments, as in many robot files."""
     mass: NonNegative | None = None
     """Mass of the body, kg; above 0."""

@@ -20,9 +20,8 @@ MOST_POINTS = 10_000
 _LARGEST = 10_000_000  # bytes
 _MOST_PROBLEMS = 10
 _MOST_KINKS = 500
-_FEWEST = {
-    ("cubic", "free"): 4
-}  # Cubic tables with free ends need at least 4 points; all other tables need at least 2.
+# Cubic tables with free ends need at least 4 points; all other tables need at least 2.
+_FEWEST = {("cubic", "free"): 4}
 _CONTINUOUS = {"linear": 0, "pchip": 1, "cubic": 2}
 
 

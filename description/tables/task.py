@@ -16,9 +16,8 @@ from ..fields.types import Direction, Expression, KeyProblem, NonNegativePerItem
 from ..types.bounds import RAMP
 from .frame import Frame
 
-Reader: TypeAlias = Callable[
-    [AnyNumber], S
-]  # function that converts a number of the description to a `float` or to a symbolic expression
+# Function that converts a number of the description to a `float` or to a symbolic expression.
+Reader: TypeAlias = Callable[[AnyNumber], S]
 
 
 class Point(Part):

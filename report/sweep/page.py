@@ -128,9 +128,8 @@ def _runs(content: Content, end: ExtremeRuns, first: str) -> TextTable:
     names = [*content.keys, *content.objectives]
     columns = {**content.keys, **content.objectives}
     known = int(np.count_nonzero(~np.isnan(content.objectives[first])))
-    count = min(
-        _RUNS, -(-known // 2)
-    )  # At most half of the runs are listed, so that no run appears in both tables.
+    # At most half of the runs are listed, so that no run appears in both tables.
+    count = min(_RUNS, -(-known // 2))
     rows = [(str(int(run)), *(_cell(columns[name][run]) for name in names)) for run in end.runs(first, count)]
     numbers: tuple[Kind, ...] = tuple("number" for _ in names)
     return TextTable(("run", *names), ("number", *numbers), tuple(rows))
