@@ -25,7 +25,7 @@ from .results import Run
 
 @dataclass(frozen=True, eq=False)
 class CoupledRun(Run):
-    """Signals of a co-simulation of coupled FMUs, with an assessment of their accuracy.
+    """Signals of a co-simulation of coupled FMUs, with a verdict on their accuracy.
 
     The names of the signals have the form `FMU.variable`.
 
@@ -56,13 +56,16 @@ class CoupledRun(Run):
 
     @property
     def coupled(self) -> Coupled:
-        """Assessment of the co-simulation: coupling methods, estimated error, energy residuals and remarks."""
+        """Verdict on the co-simulation: coupling methods, estimated error, energy residuals and remarks."""
         assert self.verdict is not None
         return self.verdict
 
     @property
     def ok(self) -> bool:
-        """Whether the estimated error is within the tolerance, and energy is conserved at all connections."""
+        """Whether the run is complete, accurate and conserves energy, within the tolerance.
+
+        Rigid connections between FMUs must also remain closed.
+        """
         return self.coupled.ok
 
     @property
@@ -72,7 +75,7 @@ class CoupledRun(Run):
 
     @property
     def energy_residual(self) -> float:
-        """Largest energy created or lost at a connection, relative to the energy transferred there."""
+        """Largest energy that the coupling creates or destroys at a connection, over the transferred energy."""
         return self.coupled.energy_residual
 
     @property
@@ -82,12 +85,12 @@ class CoupledRun(Run):
 
     @property
     def remarks(self) -> tuple[CouplingRemark, ...]:
-        """Facts about the coupling that need attention."""
+        """Remarks on the coupling that need the user's attention."""
         return tuple(self.coupled.remarks)
 
     @property
     def comparison(self) -> tuple[ComparedRun, ...]:
-        """Errors and wall times of further runs, which differ in coupling method or communication step.
+        """Errors and computing times of runs with other coupling methods or communication steps.
 
         The tuple is empty unless the option `compare` is set.
         """
@@ -119,7 +122,7 @@ def cosim(system: Path | str, options: CosimOptions) -> CoupledRun:
     Returns
     -------
     CoupledRun
-        Signals `FMU.variable` at 1,001 output times, with a verdict.
+        Signals with names `FMU.variable` at 1,001 output times, and a verdict.
 
     Raises
     ------
@@ -156,7 +159,8 @@ def cosim(system: Path | str, options: CosimOptions) -> CoupledRun:
 
 
 def _write(run: CoupledRun, out: Path, command: str) -> None:
-    from ..coupling.page import write_page  # needs matplotlib, which takes long to import
+    # The module imports matplotlib, which takes long.
+    from ..coupling.page import write_page
 
     write_page(out, run.coupled, command)
     write_csv(out / "signals.csv", run.trajectory)

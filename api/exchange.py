@@ -34,10 +34,10 @@ class Conversion:
     name
         Name of the mechanism.
     description
-        Validated description, or a DescriptionError if the description is invalid or its mass matrix is
-        singular in all positions.
+        Validated description, or a DescriptionError if the description is invalid or its mass
+        matrix is singular in all positions.
     notes
-        Changes and omissions of the conversion, one sentence each.
+        Sentences about changes and omissions of the conversion.
     """
 
     text: str
@@ -64,20 +64,20 @@ def convert_urdf(
 ) -> Conversion:
     """Convert the robot of a URDF file to a description.
 
-    If the description is invalid, for example because inertia is missing, the result still contains the
-    text. Users can then complete it.
+    If the description is invalid, for example because inertia is missing, the result still contains
+    the text. Users can then complete it.
 
     Parameters
     ----------
     path
         URDF file.
     base
-        Joint of the root link, see `from_urdf`.
+        Joint of the root link: `fixed` or `floating`, as in `from_urdf`.
     folder
-        Folder of the TOML file. Mesh paths in the description are relative to this folder. Default: the
-        working folder.
+        Folder of the TOML file. Mesh paths in the description are relative to this folder. Default:
+        the working folder.
     density
-        Density, kg/m³, for links with a shape but without inertia; see `from_urdf`.
+        Density, kg/m³, from which mass and inertia are computed for links that have only a shape.
 
     Returns
     -------
@@ -187,9 +187,9 @@ def to_urdf(model: Model) -> Exported:
 
 
 def _hinted(error: DescriptionError, base: str) -> DescriptionError:
-    """Return the error with a hint added to some problems.
+    """Return an error with hints added to some of its messages.
 
-    If nothing can move because the base is fixed, the hint suggests a floating base.
+    If nothing can move because the base is fixed, a hint suggests a floating base.
     """
     hint = "; use --base floating to let the root link move" if base == "fixed" else ""
     problems = [Problem(p.where, p.message + hint * ("nothing can move" in p.message)) for p in error.problems]

@@ -1,7 +1,7 @@
-"""Model of a mechanism, with one method per task of the package.
+"""Model of a mechanism, with one method for each task, such as `simulate` and `build`.
 
-Compilers and solvers take about a second to import. Each method therefore imports them when it is
-called.
+The import of compilers and solvers takes about a second. Each method therefore imports them when it
+is called.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class Model:
     Parameters
     ----------
     description
-        Validated tables of the description, with the case and the changes applied; immutable.
+        Validated tables of the description, after the case and the changes were applied; immutable.
     source
         Name of the description file, for error messages.
     case
@@ -118,9 +118,9 @@ class Model:
         return f"<Model {self.name} of {self.source}{f', case {self.case}' if self.case else ''}>"
 
     def _repr_html_(self) -> str:
-        """Return a table of the mechanism's parts as HTML.
+        """Return a table of the mechanism's links, joints and other elements as HTML.
 
-        The equations of motion are not derived, so notebooks show the table immediately.
+        The equations of motion are not derived for this table, so notebooks show it at once.
         """
         description = self.description
         parts = (
@@ -157,7 +157,7 @@ class Model:
         Returns
         -------
         Summary
-            Facts as tables for `print`, or as plain data by `Summary.data`.
+            Tables for `print`; the method `data` returns the same facts as plain data.
 
         Raises
         ------
@@ -272,21 +272,21 @@ class Model:
 
     @taking(SplitOptions)
     def split(self, options: SplitOptions) -> Split:
-        """Cut the machine into parts for co-simulation, and write descriptions and SSP archives of the parts.
+        """Cut the mechanism into parts for co-simulation; write descriptions and SSP archives of the parts.
 
         The tutorial `docs/tutorials/two_parts.md` shows how to run the parts together.
 
         Returns
         -------
         Split
-            Paths of the archives and descriptions; stiffness, damping and preload of the bushings that
-            replace joints; notes on entries of the description that no part contains.
+            Paths of the archives and descriptions; stiffness, damping and preload of the bushings
+            (spring-dampers in place of joints); notes.
 
         Raises
         ------
         DescriptionError
-            If a joint, loop closure or line cannot be cut, or if both sides of a cut remain connected in
-            another way.
+            If a joint, loop closure or two-point force element cannot be cut, or if another
+            connection joins the two sides of a cut.
         MissingToolError
             If there is no C compiler.
         """
@@ -366,8 +366,9 @@ class Model:
     def run(self, options: RunOptions) -> RunReport:
         """Build the model, simulate it by all available solvers, compare the results, and write a report.
 
-        The folder contains the Modelica model, the FMUs, `result.json` and `report.html`. If a solver other
-        than the reference solver fails, no exception is raised; the report contains the reason.
+        The folder contains the Modelica model, the FMUs, `result.json` and `report.html`. If the
+        reference solver succeeds and another solver fails, no exception is raised; the report
+        contains the reason.
 
         Returns
         -------
@@ -456,7 +457,7 @@ class Model:
         Returns
         -------
         LoadSummary
-            Forces in N and moments in N·m by joint, drive, closure and knife edge.
+            Forces in N and moments in N·m, by names of joints, drives, closures and knife edges.
 
         Raises
         ------

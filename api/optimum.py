@@ -59,7 +59,7 @@ def optimize(model: Model, options: OptimizeOptions) -> Optimum:
 
 
 def verified(model: Model, file: Path, found: Optimum, out: Path, progress: Progress = silent) -> RunReport:
-    """Simulate a model with its best parameter values by all available solvers, and write the report.
+    """Simulate a model with its optimised parameters by all available solvers, and write the report.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def verified(model: Model, file: Path, found: Optimum, out: Path, progress: Prog
     Raises
     ------
     DescriptionError
-        If an optimised parameter of the FMU has no corresponding key in the description.
+        If an optimised parameter of the FMU is not a key of the description.
     """
     parameters = model.description.parameters
     changes = {f"parameters.{key}" if key in parameters else key: value for key, value in found.values.items()}

@@ -1,4 +1,4 @@
-"""Figure of signals over time, with one panel per unit."""
+"""Drawing of signals over time, with one panel per unit."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from ..core.trajectory import Array
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_STYLES = ("-", "--", ":", "-.")  # Different line styles, so that curves with equal values remain visible.
+# Curves with different line styles remain visible even if their values are equal.
+_STYLES = ("-", "--", ":", "-.")
 
 
 class Signals(Protocol):
-    """Interface (typing protocol) of a run.
+    """Interface (typing protocol) of the results of a simulation.
 
-    A run contains signals by name, the times `time` in s, and the unit of each signal.
+    The results contain signals by name, the times `time` in s, and the unit of each signal.
     """
 
     @property
@@ -30,7 +31,7 @@ class Signals(Protocol):
 
 
 def draw(runs: Mapping[str, Signals], names: Sequence[str]) -> list[Axes]:
-    """Draw the named signals of several runs; see `api.plots.plot`.
+    """Draw the named signals of several runs in one figure, with one panel per unit.
 
     The keys of `runs` are the labels in the legend.
     """

@@ -18,8 +18,8 @@ def plot(runs: Run | Mapping[str, Run] | Iterable[Run], *names: str) -> list[Axe
     Parameters
     ----------
     runs
-        One run, several runs, or a mapping from labels in the legend to runs. Several runs without
-        labels are labelled by their solvers; runs of the same solver also get a number.
+        One run, several runs, or a mapping from labels in the legend to runs. Runs without labels
+        get the names of their solvers as labels; several runs of the same solver also get a number.
     *names
         Names of the signals, at least one.
 
@@ -46,7 +46,7 @@ def plot(runs: Run | Mapping[str, Run] | Iterable[Run], *names: str) -> list[Axe
 
 
 def _labelled(runs: Run | Mapping[str, Run] | Iterable[Run]) -> dict[str, Run]:
-    """Return runs by their legend labels; the label of a single run is empty."""
+    """Return a mapping from legend labels to runs; the label of a single run is empty."""
     if isinstance(runs, Run):
         return {"": runs}
     if isinstance(runs, Mapping):

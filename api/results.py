@@ -25,15 +25,16 @@ if TYPE_CHECKING:
     from ..analysis import InitialValueProblem
     from ..runs.compare.compare import Comparison
 
-_MOST_ROWS = 30  # Largest number of signals in a table that a notebook shows.
+# A notebook shows at most this number of signals in the table of a run.
+_MOST_ROWS = 30
 
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """Signals of one simulation, each an array of shape (N,), by the name of the FMU variable.
+    """Signals of one simulation by name of the FMU variable, each an array of shape (N,).
 
-    A run is a mapping: `run["crank_angle"]` is an array, `list(run)` contains all names, and `"time" in
-    run` is true.
+    A run is a mapping: `run["crank_angle"]` is an array, `list(run)` contains all names, and
+    `"time" in run` is true.
 
     Parameters
     ----------
@@ -42,7 +43,7 @@ class Run:
     units
         Unit of each signal as in the FMU, such as `rad`, `m/s` or `N.m`.
     model
-        Model that was simulated, or None if only the signals are known.
+        Simulated model; None if only the signals are known.
     inputs
         Inputs of the FMU during the simulation, or None.
 
@@ -74,7 +75,7 @@ class Run:
 
     @property
     def reused(self) -> str:
-        """Date and time at which an earlier command made the run; empty for a new run."""
+        """Date and time of the earlier command that computed this run; empty for a new run."""
         return self.trajectory.reused
 
     @property
@@ -208,15 +209,16 @@ class Run:
     def powers(self) -> dict[str, Array]:
         """Return the mechanical power that each force element supplies to the mechanism.
 
-        The force laws of the reference solver are evaluated at the states of the run. Drives are not
-        included: the power of a drive is its effort times the rate of its coordinate.
+        The force laws of the reference solver are evaluated at the states of the run. Drives are
+        not included: the power of a drive is its force or torque times the velocity of its
+        coordinate.
 
         Returns
         -------
         dict of str to ndarray
-            Power in W, shape (N,), negative if the element absorbs energy. Keys are the kind and name of
-            the element, such as `line rope`, `contact deck`, `support front`, `force wind`, `springs of
-            boom`, `stops of boom`, `friction of column` or `closure mount`.
+            Power in W, shape (N,), negative if the element absorbs energy. Keys are the kind and
+            name of the element, such as `line rope`, `contact deck`, `support front`, `force wind`,
+            `springs of boom`, `stops of boom`, `friction of column` or `closure mount`.
 
         Raises
         ------

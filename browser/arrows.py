@@ -1,4 +1,4 @@
-"""Forces of a mechanism as additional FMU variables, for the force arrows in an interactive web page."""
+"""Additional FMU outputs for the forces that arrows show in an interactive web page."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ from ..mechanism import Mechanism
 
 @dataclass(frozen=True)
 class ArrowVariables:
-    """Variables of the FMU that determine one arrow.
+    """Variables of the FMU that determine one drawn force arrow.
 
     Parameters
     ----------
     mark
-        Index of the arrow in `forces.marks` of the reference model, and in the scene of the web page.
+        Index of the arrow in `forces.marks` of the reference model, and in the scene of the web
+        page.
     values
-        Three force components in world axes, N; or a single effort on one coordinate, N or N·m.
+        Three force components in world axes, N; or one force or torque on a coordinate, N or N·m.
     coordinate
-        Index of the coordinate along whose axis an effort acts; None if `values` are force components.
+        Index of the coordinate on which the force or torque acts; None for three force components.
     """
 
     mark: int
@@ -39,7 +40,7 @@ class ArrowVariables:
         return tuple(signal.name for signal in self._signals)
 
     def outputs(self) -> list[Output]:
-        """Return the variables as outputs of the system of equations."""
+        """Return the variables as outputs, which are added to the equations of the FMU."""
         pairs = zip(self._signals, self.values, strict=True)
         return [Output(signal, None, "force of an arrow in a page", value) for signal, value in pairs]
 
@@ -50,11 +51,11 @@ class ArrowVariables:
 
 
 def arrows(model: System) -> list[ArrowVariables]:
-    """Return the FMU variables that determine the lengths of the drawn force arrows.
+    """Return the FMU variables that determine direction and length of the drawn force arrows.
 
-    An arrow is omitted if the equations have no variable for the force. A law of the package `laws` can
-    define an effort. The equations have a variable for this effort only if the law has the output
-    `force`.
+    If the equations have no variable for a force, the result contains no arrow for it. A force law
+    can act on a coordinate. The equations contain this force or torque only if the law has the
+    output `force`.
     """
     program, mechanism = model.native_program, model.mechanism
     known = {name for item in program.items for name in given(item)} | {i.name for i in program.inputs}
@@ -69,12 +70,12 @@ def arrows(model: System) -> list[ArrowVariables]:
 
 
 def with_arrows(program: EquationSystem, found: Sequence[ArrowVariables]) -> EquationSystem:
-    """Return the equations with the variables of the arrows as additional outputs."""
+    """Return equations whose additional outputs determine the force arrows."""
     return replace(program, outputs=[*program.outputs, *(output for arrow in found for output in arrow.outputs())])
 
 
 def _components(mechanism: Mechanism, mark: ForceArrow) -> tuple[Expr, ...]:
-    """Return the three components of the force variable `F_…` of an element."""
+    """Return the three components of the variable `F_…`, the force vector of a force element."""
     vector = ir.symbol(f"F_{_name(mechanism, mark)}", (3,))
     return tuple(vector[i] for i in range(3))
 
@@ -90,7 +91,7 @@ def _name(mechanism: Mechanism, mark: ForceArrow) -> str:
 
 
 def _effort_coordinate(mechanism: Mechanism, mark: ForceArrow) -> int | None:
-    """Return the index of the coordinate whose effort an arrow shows; None for a force at a point."""
+    """Return the index of the coordinate whose force or torque an arrow shows; None for a force at a point."""
     for force in mechanism.forces:
         if mark.table == "forces" and force.name == mark.name:
             return force.coordinate

@@ -1,4 +1,4 @@
-"""Interactive part of an HTML page that simulates a mechanism: controls, data and scripts."""
+"""Section of an HTML page that simulates a mechanism: controls, data and scripts."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ from .wasm import webassembly
 
 _SCRIPTS = ("engine.js", "plot.js", "live.js")
 _STANDARD_GRAVITY = 9.81  # m/s²
-_PLOTTED = 3  # number of signals that are plotted initially
+_PLOTTED = 3  # number of signals in the initial plot of the page
 
 
 @dataclass(frozen=True)
 class LivePart:
-    """Interactive part of an HTML page that simulates a mechanism.
+    """Section of an HTML page that simulates a mechanism and shows controls.
 
     Parameters
     ----------
     markup
         HTML of the controls, lists and plots; scripts fill the lists and plots.
     scripts
-        HTML of the data as JSON, and of the JavaScript.
+        HTML elements that contain the data as JSON, and the JavaScript.
     policy
-        Script sources that the content security policy of the page must allow.
+        Script sources for the content security policy of the page.
     """
 
     markup: Markup
@@ -53,14 +53,14 @@ class LivePart:
 def live_part(
     model: System, run: Trajectory | None, inputs: Trajectory | None = None, progress: Progress = silent
 ) -> LivePart:
-    """Compile a mechanism to WebAssembly and write the part of an HTML page that simulates it.
+    """Compile a mechanism to WebAssembly, and return the section of a web page that simulates it.
 
     Parameters
     ----------
     model
-        The mechanism with its equations.
+        Mechanism with its equations.
     run
-        Co-simulation of the native FMU, with which the page compares its own simulation; None for no
+        Result of the native FMU, with which the page compares its own simulation; None for no
         comparison.
     inputs
         Inputs of the FMU over time, interpolated linearly; None for constant inputs.
@@ -126,7 +126,10 @@ def _arrow(arrow: ArrowVariables, number: dict[str, int]) -> dict[str, Any]:
 
 
 def _course(given: Trajectory, inputs: Sequence[Variable]) -> dict[str, Any]:
-    """Return the times, s, at which inputs are given, and the values of each input in the FMU's order."""
+    """Return the times, s, at which inputs are given, and the values of each input.
+
+    The inputs have the order of the FMU's variables.
+    """
     return {"time": given.time.tolist(), "values": [given.signals[v.name].tolist() for v in inputs]}
 
 
@@ -136,7 +139,7 @@ def _about(variable: Variable, number: dict[str, int]) -> dict[str, Any]:
 
 
 def _sizes(mechanism: Mechanism) -> dict[str, float]:
-    """Return typical values of inputs: the weight of the mechanism, N, and weight times extent, N·m."""
+    """Return typical values of force and torque inputs by unit: weight, N, and weight times extent, N·m."""
     weight = sum(float(body.mass) for body in mechanism.bodies) * _STANDARD_GRAVITY
     return {"N": weight, "N.m": weight * extent(mechanism, np.array([c.position for c in mechanism.coordinates]))}
 
@@ -148,8 +151,8 @@ def _dial(variable: Variable, number: dict[str, int], sizes: Mapping[str, float]
 
     - Parameter with a nonzero value: from zero to twice the value.
     - Input with a nonzero value: from minus to plus twice the value.
-    - Value of zero: from minus to plus the typical value for the unit in `sizes`; from −2 to 2 if the
-      unit has no typical value.
+    - Value of zero: from minus to plus the typical value in `sizes` for this unit. If `sizes` does
+      not contain the unit, from −2 to 2.
 
     The interval never extends beyond the bounds of the variable.
     """
@@ -162,10 +165,10 @@ def _dial(variable: Variable, number: dict[str, int], sizes: Mapping[str, float]
 
 
 def _path(run: Trajectory, coordinates: list[str]) -> dict[str, Any]:
-    """Return coordinates of a run at equally spaced times as base64 text, and their scales.
+    """Return the coordinates of a run at equally spaced times as base64 text, and typical sizes.
 
-    The scale of a coordinate is the range of its values in the run. If the last output interval is
-    shorter than the others, the last output time is omitted.
+    The typical size of a coordinate is the range of its values in the run. If the last output
+    interval is shorter than the others, the last output time is omitted.
     """
     steps = np.diff(run.time)
     count = len(run.time) - int(steps[-1] < (1 - 1e-6) * steps[0])

@@ -35,8 +35,8 @@ def check_compiler() -> None:
 def webassembly(sources: Sources, frames: Frames) -> bytes:
     """Compile the FMI 2.0 C sources of a native FMU to a WebAssembly module that needs no imports.
 
-    The module exports its memory, the FMI functions of a co-simulation, and the functions of `shim.c`.
-    The latter functions create an instance and compute the frames of all bodies.
+    The module exports its memory, the FMI functions of a co-simulation, and the functions of
+    `shim.c`. The functions of `shim.c` create an FMU instance and compute the frames of all bodies.
 
     Raises
     ------

@@ -1,6 +1,6 @@
-"""Remarks on capabilities that parts claim but do not have.
+"""Remarks on capabilities that an FMU declares in its model description but does not have.
 
-A wrong claim is found in a test, in a call, or during the simulation.
+A wrong declaration is found in a test, in a call of the FMU, or during the simulation.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ _REMARKS = {
 
 
 def wrong_claims(part: Participant) -> Iterator[CouplingRemark]:
-    """Yield a remark on each capability that a part claims but does not have.
+    """Yield a remark on each capability that an FMU declares but does not have.
 
-    A part that claims to have no states, although its outputs depend on earlier inputs, also gets a
-    remark.
+    An FMU may also declare that it has no states, although its outputs depend on earlier inputs.
+    Such an FMU also gets a remark.
     """
     given = "means" if part.abilities.memory else "values at the end of each step"
     for claim, why in part.abilities.wrong.items():

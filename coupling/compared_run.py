@@ -11,10 +11,10 @@ class ComparedRun:
 
     Parameters
     ----------
-    method : coupling method
+    method : name of the coupling method
     order : degree of extrapolation of the sequential method; None for other methods
-    step : communication step, s; if a tolerance controls the step, the mean step, or None if the run
-        failed
+    step : communication step, s. If a tolerance controls the step, the value is the mean step, or
+        None if the run failed.
     tolerance : admissible relative error that controls the step; None for a fixed step
     steps : number of communication steps; None if the run failed
     error : largest error of a signal, relative to the range of the signal; None if the run failed

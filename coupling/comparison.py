@@ -15,23 +15,28 @@ from .network import Network
 from .participant import PortSignal
 from .ports import RoundingSizes
 
-_SMALL = 1e-3  # a signal's range is at least this fraction of the largest range among signals of the same unit
-_ROUNDING = 1e-6  # smallest scale of a signal without unit, relative to the largest range of such signals
-_SAME_EVENT = 0.25  # two events match if their times differ by at most this fraction of the time between events
-_ORDERS = (0.02, 12.0)  # limits of the observed order of convergence; beyond them, there is no result
+# Errors are divided by at least this fraction of the largest range among signals of the same unit.
+_SMALL = 1e-3
+# Errors of signals without a unit are divided by at least this fraction of the largest range of such signals.
+_ROUNDING = 1e-6
+# Events of two runs are the same event if their times differ by at most this fraction of the event interval.
+_SAME_EVENT = 0.25
+# An observed order of convergence outside of these limits is not reported.
+_ORDERS = (0.02, 12.0)
 
 
 def difference(network: Network, rows: Sequence[int], run: Record, fine: Record, grid: Array) -> tuple[float, str]:
     """Return the largest relative difference of two runs, and the name of the signal in which it occurs.
 
     Each difference is divided by the range of the signal (largest minus smallest value). Times near
-    events are left out. If all times are near events, the difference is infinite.
+    events are ignored, because the event times of the two runs differ slightly. If all times are
+    near events, the difference is infinite.
 
     Parameters
     ----------
-    network : parts and their connections
-    rows : indices of the outputs that are compared
-    run, fine : the run and a run with finer settings
+    network : FMUs and their connections
+    rows : indices of the compared outputs
+    run, fine : results of a run, and of a second run with a shorter step or a smaller tolerance
     grid : times of the comparison, s
     """
     grid = grid[away_from_events(run, fine, grid)]
@@ -44,16 +49,17 @@ def difference(network: Network, rows: Sequence[int], run: Record, fine: Record,
 
 
 def relative_errors(a: Array, b: Array, signals: Sequence[PortSignal], span: float) -> Array:
-    """Return the largest relative difference of each pair of signals, shape (n,).
+    """Return the largest relative difference between `a` and `b` for each of n signals, shape (n,).
 
-    Each difference is divided by the larger range of the two signals (largest minus smallest value).
-    The divisor is at least a thousandth of the largest range among all signals of the same unit. Among
-    signals without a unit, it is at least a millionth of the largest range. Signals that contain only
-    rounding errors, such as constraint violations, have the error zero.
+    A range is the largest minus the smallest value over time. Each difference is divided by the
+    range in `a` or in `b`, whichever is larger. The divisor is at least a thousandth of the largest
+    range among all signals of the same unit. Among signals without a unit, it is at least a
+    millionth of the largest range. Signals that contain only rounding errors, such as constraint
+    violations, have the error zero.
 
     Parameters
     ----------
-    a, b : signals at the same times, shape (n, k)
+    a, b : values of the n signals in two runs at the same k times, shape (n, k)
     signals : names and units of the signals
     span : duration of the run, s
     """
@@ -66,15 +72,17 @@ def relative_errors(a: Array, b: Array, signals: Sequence[PortSignal], span: flo
     magnitudes = np.maximum(np.max(np.abs(a), axis=1), np.max(np.abs(b), axis=1))
     floor = np.maximum(np.maximum(1e-9 * magnitudes, RoundingSizes(signals, span).at(magnitudes)), 1e-300)
     errors = off / np.maximum(spread, floor)
-    errors[(off <= floor) & (spread <= floor)] = 0.0  # the signal is constant in both runs
+    # A signal that is constant in both runs has the error zero.
+    errors[(off <= floor) & (spread <= floor)] = 0.0
     return np.asarray(errors)
 
 
 def bounded_ranges(run: Record, network: Network) -> Array:
-    """Return the ranges of all outputs in a run with a lower bound, shape (n_y,).
+    """Return the range of each output in a run, or a lower bound if the range is smaller, shape (n_y,).
 
-    The bound is a thousandth of the signal's largest magnitude, or of the largest range among signals of
-    the same unit. It is at least the size of rounding errors.
+    A range is the largest minus the smallest value. The lower bound is a thousandth of the signal's
+    largest magnitude, or of the largest range among signals of the same unit. The bound is never
+    below the size of the signal's rounding errors.
     """
     values = np.array(run.values)[:, : network.n_y]
     magnitudes = np.max(np.abs(values), axis=0)
@@ -86,11 +94,11 @@ def bounded_ranges(run: Record, network: Network) -> Array:
 
 
 def away_from_events(run: Record, fine: Record, grid: Array) -> NDArray[np.bool_]:
-    """Return a mask of the times at which two runs can be compared in spite of their events.
+    """Return a mask of the times at which two runs can be compared, although each run contains events.
 
-    Two runs find the same event at slightly different times. The mask is False near such an event: the
-    distance from the event is at most twice the difference of the two event times. An event of only one
-    run excludes no times, because the runs really differ there.
+    Two runs find the same event at slightly different times. The mask is False near such an event:
+    the distance from the event is at most twice the difference of the two event times. If only one
+    of the runs contains an event, the mask stays True, because the two solutions really differ.
     """
     away, own = np.ones(len(grid), dtype=bool), np.array(run.events)
     gaps = np.diff([grid[0], *fine.events, grid[-1]])
@@ -102,15 +110,15 @@ def away_from_events(run: Record, fine: Record, grid: Array) -> NDArray[np.bool_
 
 
 def observed_order(coarse: tuple[float, float], fine: float) -> float | None:
-    """Return the order of convergence p that explains the differences of three runs with different steps.
+    """Return the order of convergence p that explains the differences between runs with three steps.
 
     The error of a run is assumed to be proportional to step^p. The runs are called coarse, medium
     and fine. Returns None if no order between 0.02 and 12 explains the differences.
 
     Parameters
     ----------
-    coarse : ratios (e_c/e_m, h_c/h_m) of the coarse to the medium run. Here e is the difference between
-        a run and the fine run, and h is the step of a run.
+    coarse : ratios (e_c/e_m, h_c/h_m) of the coarse to the medium run. Here e is the difference
+        between a run and the fine run, and h is the step of a run.
     fine : ratio h_f/h_m, the step of the fine run divided by the step of the medium run
     """
     outer, step = coarse

@@ -1,8 +1,8 @@
 """Courses: polynomials that describe signals over one communication step.
 
-A course is a polynomial of degree 3 in the relative time s. At the beginning of the step, s is 0;
-at the end, s is 1. An array of n courses has the shape (n, 4): the coefficients of 1, s, s² and s³,
-each in the signal's unit.
+A course is a polynomial of degree 3 in the relative time s. The relative time is 0 at the beginning
+and 1 at the end of the step. An array of n courses has the shape (n, 4). Its columns are the
+coefficients of 1, s, s² and s³, each in the signal's unit.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def linear(begin: Array, end: Array) -> Array:
 
 
 def hermite(begin: Array, rise: Array, end: Array, final_rise: Array) -> Array:
-    """Return cubic polynomials through values and slopes at both ends of the step, shape (n, 4).
+    """Return cubic polynomials with given values and slopes at both ends of a step, shape (n, 4).
 
     Parameters
     ----------
@@ -69,17 +69,17 @@ def with_means(begin: Array, end: Array, final_rise: Array, mean: Array) -> Arra
 
 
 def ends(courses: Array) -> Array:
-    """Return the values of the polynomials at the end of the step, shape (n,)."""
+    """Return the values of n polynomials at the end of a communication step, shape (n,)."""
     return np.asarray(courses @ _END)
 
 
 def end_rises(courses: Array) -> Array:
-    """Return the slopes of the polynomials at the end of the step, multiplied by the step length, shape (n,)."""
+    """Return the slopes of n polynomials at the end of a step, multiplied by the step length, shape (n,)."""
     return np.asarray(courses @ _RISE)
 
 
 def means(courses: Array) -> Array:
-    """Return the mean values of the polynomials over the step, shape (n,)."""
+    """Return the mean values of n polynomials over a communication step, shape (n,)."""
     return np.asarray(courses @ _MEAN)
 
 
@@ -89,15 +89,18 @@ def work(first: Array, second: Array) -> Array:
 
 
 def at(courses: Array, s: Array) -> Array:
-    """Return the values of n polynomials at the k relative times `s`, shape (n, k)."""
+    """Return the values of n polynomials at k relative times, shape (n, k).
+
+    The relative times `s` are 0 at the beginning and 1 at the end of the communication step.
+    """
     return np.asarray(courses @ np.vander(s, 4, increasing=True).T)
 
 
 def part(courses: Array, begin: float, length: float) -> Array:
-    """Return the polynomials on a part of the step, with new coefficients, shape (n, 4).
+    """Return n polynomials on a section of a step, as functions of a new relative time, shape (n, 4).
 
-    The part begins at s = begin and ends at s = begin + length. The variable of the new polynomials is
-    0 at the beginning and 1 at the end of the part.
+    The section begins at s = begin and ends at s = begin + length, where s is the old relative
+    time. The new relative time is 0 at the beginning and 1 at the end of the section.
     """
     return np.asarray(courses @ _substitution(begin, length))
 
@@ -115,11 +118,11 @@ def _substitution(begin: float, length: float) -> Array:
 
 
 def through(times: tuple[float, ...], values: Array) -> Array:
-    """Return polynomials of the lowest degree through values at up to four relative times, shape (n, 4).
+    """Return interpolating polynomials of the lowest degree for n signals at k times, shape (n, 4).
 
     Parameters
     ----------
-    times : k relative times s within or before the step, k ≤ 4
+    times : k relative times within or before the step, k ≤ 4; the step begins at 0 and ends at 1
     values : values of the n signals at these times, shape (n, k)
     """
     return np.asarray(values @ _interpolation(times))

@@ -1,10 +1,10 @@
 """Energy that a numerical coupling creates or destroys at the connections that transmit power.
 
-At such a connection, one part of the coupled system receives a force and returns a velocity. The
-product of force and velocity is the power that the part receives. The part on the other side
-receives the motion and returns the force; it should supply exactly this power. The energy residual
-is the time integral of the received power minus the supplied power. The integral uses the inputs
-that the parts have actually received, interpolated or extrapolated.
+At such a connection, one FMU receives a force and returns a velocity. The product of force and
+velocity is the power that this FMU receives. A second FMU receives the motion and returns the
+force; it should supply exactly this power. The energy residual is the time integral of the received
+power minus the supplied power. The integral uses the inputs that the FMUs have actually received,
+interpolated or extrapolated.
 """
 
 from __future__ import annotations
@@ -19,8 +19,10 @@ from .master import Record
 from .network import Network
 from .ports import Bond, bonds
 
-_REST = 1e-9  # energies below this fraction of largest force times largest position are rounding errors
-_LEAST = 1e-3  # smallest divisor of energy residuals, relative to the largest energy that a connection transmits
+# An energy residual below this fraction of largest force times largest position is a rounding error.
+_REST = 1e-9
+# Energy residuals are divided by at least this fraction of the largest energy that a connection transmits.
+_LEAST = 1e-3
 
 
 @dataclass(frozen=True)
@@ -30,10 +32,10 @@ class EnergyResidual:
     Parameters
     ----------
     where : names of the input and of the output whose product is the power
-    created : extreme value over time of the energy created since the start, J; negative if energy was
-        destroyed
+    created : energy created since the start, J, at the time at which its magnitude is largest;
+        negative if energy was destroyed
     turned_over : time integral of the magnitude of the transmitted power, J
-    least : lower bound of the energy by which `created` is divided, J
+    least : lower bound, J, of the energy by which `created` is divided
     """
 
     where: str
@@ -54,7 +56,8 @@ class EnergyResidual:
 def residuals(network: Network, record: Record) -> list[EnergyResidual]:
     """Return the energy residual of each connection that transmits power.
 
-    A connection is left out if the part that produces the force does not receive the motion.
+    The result does not contain a connection if the FMU that produces the force does not receive the
+    motion, because the supplied power is then unknown.
     """
     pieces, given = np.array(record.pieces), np.array(record.given)
     lengths = np.diff(np.array(record.times))
@@ -63,7 +66,7 @@ def residuals(network: Network, record: Record) -> list[EnergyResidual]:
     for bond in pairs:
         source = int(network.source[bond.column])
         both = frozenset((source, bond.row if source < network.n_y else source))
-        if both in seen:  # the other side of this connection was treated before
+        if both in seen:  # The loop has already treated the opposite end of this connection.
             continue
         seen.add(both)
         other = _other_side(network, bond, pairs, pieces, given, lengths)
@@ -87,16 +90,16 @@ def _rest(bond: Bond, pieces: Array, given: Array) -> float:
 
 
 def _takes(network: Network, source: int) -> bool:
-    """Return whether the part with the given output has states or accepts inputs that vary within a step."""
+    """Return whether the FMU of an output has states, or accepts inputs that vary within a step."""
     abilities = network.parts[network.owner(source)].abilities
     return abilities.takes_courses or abilities.memory
 
 
 def _flow(pieces: Array, bond: Bond, lengths: Array) -> Array:
-    """Return polynomials of the velocity of a connection in each step, shape (steps, 4).
+    """Return polynomials of the velocity at a connection in each communication step, shape (steps, 4).
 
-    If the position is also an output, its derivative is used. The work of a constant force is then
-    exact.
+    If the position is also an output, the velocity is the derivative of the position's polynomial.
+    The work of a constant force is then exact.
     """
     if bond.position is None:
         return np.asarray(pieces[:, bond.row])

@@ -1,4 +1,4 @@
-"""Equal communication steps for parts that do not support steps of different lengths."""
+"""Equal communication steps for FMUs that do not support steps of different lengths."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ from .master import Record, Settings
 from .network import Network
 from .system import CouplingRemark
 
-_MOST = 100  # the step is at most this many times shorter than asked for, to divide all sample periods
+# The step can become this many times shorter than the requested step, so that it divides all sample periods.
+_MOST = 100
 
 
 def equal_steps(network: Network, settings: Settings) -> Settings:
-    """Return settings with a fixed step that divides the duration, if a part supports only equal steps.
+    """Return settings with a fixed communication step if an FMU supports only equal steps.
 
-    The step also divides all sample periods. It is at most as long as the fixed step or the nominal step of the
-    given settings.
+    The step divides the duration of the run and all sample periods. The step is at most as long as
+    the fixed step or the nominal step of the given settings. If no FMU needs equal steps, the
+    settings are unchanged.
 
     Raises
     ------
@@ -47,13 +49,13 @@ def _divides(step: float, times: Sequence[float]) -> bool:
 
 
 def equal_steps_remark(network: Network, run: Record, asked: float | None) -> Iterator[CouplingRemark]:
-    """Yield a remark that names the parts that support only equal steps, and the step of the run.
+    """Yield a remark that names the FMUs that support only equal steps, and the step of the run.
 
     Parameters
     ----------
-    network : parts and their connections
-    run : the run
-    asked : fixed step that the user has asked for, s, or None
+    network : FMUs and their connections
+    run : results of the run
+    asked : fixed step that the user has chosen, s; None if the tolerance controls the step
     """
     names = ", ".join(network.needs_equal_steps)
     if not names:

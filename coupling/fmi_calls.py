@@ -47,7 +47,7 @@ class TypedVariables:
 
 
 class Derivatives:
-    """Derivatives of the real inputs and outputs of an FMU.
+    """Reader and writer of the time derivatives of an FMU's real inputs and outputs.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class Derivatives:
         self._directions = (outs, m, ins, n, seed, *seeds, found, *results)
 
     def give(self, fmu: Any, courses: Array, h: float) -> None:
-        """Pass the time derivatives of the inputs at the beginning of a step to an FMU 2.0.
+        """Pass the time derivatives of n inputs at the beginning of a step to an FMU 2.0.
 
         Parameters
         ----------
@@ -86,14 +86,14 @@ class Derivatives:
         fmu.fmi2SetRealInputDerivatives(fmu.component, *(self._cubic if cubic else self._linear))
 
     def of_outputs(self, fmu: Any) -> Array:
-        """Return the time derivatives of the outputs as reported by the FMU, shape (m,)."""
+        """Return the time derivatives of the m real outputs as reported by the FMU, shape (m,)."""
         getattr(fmu, self._slopes)(fmu.component, *self._slopes_of)
         return self._found.copy()
 
     def along(self, fmu: Any, rates: Array) -> Array:
-        """Return the directional derivative of the outputs for a given change of the inputs, shape (m,).
+        """Return the directional derivatives of m outputs for given changes of n inputs, shape (m,).
 
-        The change of the inputs has the shape (n,).
+        The argument `rates` contains the changes of the inputs, shape (n,).
         """
         self._seed[:] = rates
         getattr(fmu, self._directional)(fmu.component, *self._directions)

@@ -1,4 +1,4 @@
-"""Functional Mock-up Units (FMUs) as parts of a coupled system, simulated with FMPy."""
+"""Functional Mock-up Units (FMUs) in a coupled system, simulated with FMPy."""
 
 from __future__ import annotations
 
@@ -27,25 +27,26 @@ from .units import PhysicalUnit, defined
 _KINDS = {**TYPES, "Enumeration": "Integer"}
 _PYTHON: dict[str, Callable[[Any], Any]] = {"Real": float, "Integer": round, "Boolean": bool, "String": str}
 _TOLERANCE = "solver_tolerance"  # parameter of gpmelica's FMUs for the relative tolerance of their solver
-_DISCARD, _FATAL = 2, 4  # FMI status codes: the call was rejected; no further call is allowed
-_LAST_TIME, _TERMINATED = 2, 3  # facts about a rejected step that an FMU 2.0 can report
-_MOST_PASSES = 20  # largest number of updates of the discrete states at one event
+_DISCARD, _FATAL = 2, 4  # FMI status codes: FMU rejects the call; FMU accepts no further calls
+# FMI 2.0 status kinds that an FMU can report after it has rejected a step
+_LAST_TIME, _TERMINATED = 2, 3
+_MOST_PASSES = 20  # largest number of calls of fmi3UpdateDiscreteStates at one event
 
 
 class FmuPart:
-    """An FMU 2.0 or 3.0 for co-simulation as a part of a coupled system.
+    """An FMU 2.0 or 3.0 for co-simulation in a coupled system.
 
     If a call of the FMU fails, SolveError is raised with the message that the FMU has logged.
-    ClaimFailed is raised instead if the failed call needs a capability that the FMU claims to have.
+    ClaimFailed is raised instead if the FMU declares the capability that the failed call needs.
 
     Parameters
     ----------
-    name : name of the element in the system
+    name : name of the SSP element in the system
     fmu : path of the FMU
     folder : folder into which the FMU is unpacked
     parameters : start values to set, by variable name
-    fatal : fatal errors of the FMUs of a coupled system, by instantiation token; all their parts share this
-        mapping, because FMI forbids calls of all instances of an FMU after a fatal error of one of them
+    fatal : fatal errors by instantiation token. All instances of the system share this mapping,
+        because FMI forbids further calls of an FMU's instances after a fatal error of one instance.
     changes : fields of `Abilities` that replace the capabilities in the FMU's model description
     """
 
@@ -78,8 +79,8 @@ class FmuPart:
         self._folder, self.ended = folder, False
         self.abilities = replace(self._abilities(), **changes)
         self._messages: list[str] = []
-        self._broken: ClaimFailed | None = None  # error after which this instance is not called any more
-        self._refused: FMICallException | None = None  # failure of an intermediate update
+        self._broken: ClaimFailed | None = None  # If this error is set, the instance is not called any more.
+        self._refused: FMICallException | None = None  # error in an intermediate update, raised after the step
         self._course = np.zeros((len(self.inputs), 4))
         self._begin, self._length, self._t = 0.0, 1.0, 0.0
         discrete = [k for k, signal in enumerate(self.inputs) if self._has_events and signal.discrete]
@@ -179,7 +180,8 @@ class FmuPart:
                 more["required_intermediate_variables"] = self._in
         log = logger(self._messages)
         try:
-            with chdir("."):  # FMPy changes the working folder if a library cannot be loaded; this restores it
+            # If a library cannot be loaded, FMPy changes the working folder; `chdir` restores this folder.
+            with chdir("."):
                 self._fmu = fmpy.instantiate_fmu(
                     str(self._folder), self.description, "CoSimulation", debug_logging=True, logger=log, **more
                 )
@@ -197,7 +199,7 @@ class FmuPart:
             raise DescriptionError(self.name, text)
 
     def _answer(self, environment: Any, time: float, requested: bool, *_: Any) -> None:
-        """Set the inputs of an FMU 3.0 at a time within the step, if its intermediate update requests them.
+        """Set the inputs of an FMU 3.0 within a step if the FMU requests them in an intermediate update.
 
         An exception must not leave this function, because the FMU calls it from C.
         """
@@ -217,9 +219,10 @@ class FmuPart:
 
         Parameters
         ----------
-        call : the call
-        claim : field of `Abilities` on which the call relies; empty if the call relies on no field
-        given : values that the call passes to the FMU; if one is not finite, the FMU may refuse the call
+        call : function without arguments that calls the FMU
+        claim : field of `Abilities` with the capability that the call needs; empty if it needs none
+        given : values that the call passes to the FMU; if one is not finite, the FMU may refuse the
+            call
         """
         if failure := self._fatal.get(self._token) or self._broken:
             raise failure
@@ -235,7 +238,8 @@ class FmuPart:
             if claim and np.isfinite(given).all():
                 self._broken = ClaimFailed(self, claim, f"reports an error at t = {self._t:.9g} s: {said}")
             raise self._broken or PartFailed(f"{where}: {said}") from None
-        except (OverflowError, ValueError) as error:  # a value such as NaN cannot be rounded to an integer
+        # For example, NaN cannot be rounded to an integer.
+        except (OverflowError, ValueError) as error:
             raise PartFailed(f"{self.name} at t = {self._t:.9g} s: {error}") from None
 
     # ---- Initial values ------------------------------------------------------------------------------------
@@ -279,7 +283,10 @@ class FmuPart:
             if not needs_more:
                 self._fmu.enterStepMode()
                 return
-        raise SolveError(f"{self.name} at t = {self._t:.9g} s: the event does not settle in {_MOST_PASSES} passes")
+        raise SolveError(
+            f"{self.name} at t = {self._t:.9g} s: the discrete states still change after {_MOST_PASSES} updates at"
+            " one event; correct the FMU"
+        )
 
     # ---- Values --------------------------------------------------------------------------------------------
 
@@ -311,7 +318,7 @@ class FmuPart:
     def _output_slopes(self, input_slopes: Array) -> Array:
         """Return the time derivatives of the real outputs for given time derivatives of all inputs.
 
-        Directional derivatives, if the FMU provides them, give the contribution of the inputs.
+        If the FMU provides directional derivatives, they give the contribution of the inputs.
         """
         rates = input_slopes[self._real_inputs]
         if not self.abilities.gives_gains or not rates.any():
@@ -321,7 +328,7 @@ class FmuPart:
     def _own_slopes(self, rates: Array) -> Array:
         """Return the time derivatives of the real outputs as reported by the FMU.
 
-        An FMU 2.0 that accepts time derivatives of inputs receives them first.
+        If an FMU 2.0 accepts time derivatives of inputs, the function first passes them to the FMU.
         """
         if not self._fmi3 and len(rates) and self.abilities.takes_courses:
             self._give(polynomials.linear(np.zeros_like(rates), rates), 1.0)
@@ -332,7 +339,7 @@ class FmuPart:
         self._called(lambda: self._derivatives.give(self._fmu, courses, h), "takes_courses", courses)
 
     def _along(self, rates: Array) -> Array:
-        """Return the changes of the real outputs for small changes of the real inputs."""
+        """Return the first-order changes of the real outputs due to small changes of the real inputs."""
         return np.asarray(self._called(lambda: self._derivatives.along(self._fmu, rates), "gives_gains", rates))
 
     # ---- Steps ---------------------------------------------------------------------------------------------
@@ -343,13 +350,14 @@ class FmuPart:
         return float(reached), bool(event)
 
     def _advance(self, t: float, h: float, courses: Array) -> tuple[float, bool]:
-        if not self.abilities.varies:  # equal up to the last digit, which differences of times do not preserve
+        # Step lengths are differences of times, so equal steps can differ in the last digit.
+        if not self.abilities.varies:
             self._equal = self._equal if self._equal and abs(h / self._equal - 1.0) < 1e-9 else h
             h = self._equal
         self._course, self._begin, self._length = courses, t, h
         if np.array_equal(courses[self._discrete, 0], self._held):
             self._set_continuous(courses[:, 0])
-        else:  # event mode is necessary for a change of discrete inputs
+        else:  # Discrete inputs may change only in event mode.
             self._settle(courses[:, 0])
             if self.ended:
                 return t, False
@@ -414,7 +422,11 @@ class FmuPart:
         self._called(lambda: self._fmu.freeFMUState(state[0]), "restores")
 
     def gains(self) -> Array | None:
-        """Return ∂ outputs / ∂ inputs now, shape (n_y, n_u); None if the FMU gives none or has lost its state."""
+        """Return ∂ outputs / ∂ inputs now, shape (n_y, n_u), or None.
+
+        The result is None if the FMU provides no directional derivatives, or if its outputs are not
+        finite.
+        """
         if not self.abilities.gives_gains:
             return None
         found = np.zeros((len(self.outputs), len(self.inputs)))
@@ -453,7 +465,7 @@ def _gives_directional_derivatives(folder: Path) -> bool:
 def _checked_parameters(
     fmu: Path, variables: Mapping[str, Any], values: Mapping[str, Any]
 ) -> Iterator[tuple[Any, Any]]:
-    """Yield each variable of a parameter set, with the value converted to the type of the variable."""
+    """Yield each variable for which a parameter set has a value, with the value in the variable's type."""
     unknown = [name for name in values if name not in variables]
     if unknown:
         text = f"has no variable {', '.join(unknown)} for a value in a parameter set; correct the parameter set"

@@ -1,4 +1,4 @@
-"""Solution of algebraic loops of connections at the initial time."""
+"""Solution of algebraic loops, formed by the connections of a coupled system, at the initial time."""
 
 from __future__ import annotations
 
@@ -12,14 +12,16 @@ from ..core.trajectory import Array
 from .network import Network
 
 Evaluation = Callable[[Array], Array]
-_SINGULAR = 1e12  # a Jacobian with a larger condition number counts as singular
-_OTHER = 1e-6  # solutions that differ by more than this value, relative to max(1, largest input), are not equal
+_SINGULAR = 1e12  # A Jacobian with a larger condition number is treated as singular.
+# Two solutions are different if they differ by more than this fraction of max(1, largest input).
+_OTHER = 1e-6
 
 
 def consistent_outputs(network: Network) -> tuple[Array, Array | None]:
     """Return outputs and pin forces that satisfy all connections at the start, and a second solution.
 
-    Both results have the shape (n_y + pins,). Algebraic loops are solved by Newton's method. The search
+    A pin is a rigid connection of two positions by a pair of opposite forces. Both results have the
+    shape (n_y + pins,) for n_y outputs. Algebraic loops are solved by Newton's method. The search
     is repeated from other starting points, because a loop may have several solutions. The second
     solution is None if no other solution is found.
 
@@ -37,7 +39,7 @@ def consistent_outputs(network: Network) -> tuple[Array, Array | None]:
     def evaluated(inputs: Array) -> Array:
         return network.inputs_at(outputs(inputs))
 
-    passes = len(network.parts) + 2  # this is enough for all systems without loops
+    passes = len(network.parts) + 2  # Without loops, this number of passes is sufficient.
     u = _passed(evaluated, network.starts, passes)
     again = _passed(evaluated, network.starts + 1.0, passes)
     if u is not None and again is not None and np.allclose(again, u, rtol=1e-9, atol=1e-9):
@@ -46,13 +48,15 @@ def consistent_outputs(network: Network) -> tuple[Array, Array | None]:
     _check_unique(evaluated, u, network)
     second = _second(evaluated, u)
     other = None if second is None else outputs(second)
-    return outputs(u), other  # u comes last, because each part keeps the inputs of its last evaluation
+    # The last evaluation is at u, because each FMU keeps the inputs of its last evaluation.
+    return outputs(u), other
 
 
 def _passed(evaluated: Evaluation, u: Array, passes: int) -> Array | None:
-    """Return inputs that satisfy all connections, found by repeated evaluation of the parts.
+    """Return inputs that satisfy all connections, found by fixed-point iteration.
 
-    Returns None if the inputs still change after the given number of evaluations.
+    Each iteration evaluates all FMUs. The result is None if the inputs still change after `passes`
+    iterations.
     """
     for _ in range(passes):
         new = evaluated(u)
@@ -63,7 +67,7 @@ def _passed(evaluated: Evaluation, u: Array, passes: int) -> Array | None:
 
 
 def _solution(evaluated: Evaluation, network: Network) -> Array:
-    """Return inputs u with u = f(u); f evaluates all parts and their connections.
+    """Return inputs that satisfy all connections, found by Newton's method.
 
     Raises
     ------
@@ -74,13 +78,14 @@ def _solution(evaluated: Evaluation, network: Network) -> Array:
         return u
     r = evaluated(u) - u
     if not np.all(np.isfinite(r)):
-        first = evaluated(network.starts)  # finite inputs keep an invalid value from spreading to other outputs
+        # The start values are finite, so only outputs that cause the failure are invalid.
+        first = evaluated(network.starts)
         lost = np.flatnonzero(~np.isfinite(first if not np.isfinite(first).all() else r))
         label = network.label(int(network.source[lost[0]]))
         raise SolveError(f"coupling: {label} is not finite at the start; correct the initial states")
     raise SolveError(
         f"coupling: the loop of {_names(network, np.abs(r) > 1e-9)} has no solution at the start, or the solver"
-        " does not find one; give start values, or break the loop by a part whose output is a state"
+        " does not find one; give start values, or break the loop by an FMU whose output is a state"
     )
 
 
@@ -89,19 +94,22 @@ def _names(network: Network, chosen: NDArray[np.bool_]) -> str:
 
 
 def _check_unique(evaluated: Evaluation, u: Array, network: Network) -> None:
-    """Raise SolveError if the Jacobian of the loops is singular at u; u is then not the only solution."""
+    """Raise SolveError if the solution u is not unique, because the Jacobian of the loops is singular."""
     jacobian = _jacobian(evaluated, u, evaluated(u) - u)
     _, size, right = np.linalg.svd(jacobian)
     if size[-1] * _SINGULAR < size[0]:
         names = _names(network, np.abs(right[-1]) > 1e-6)
         raise SolveError(
-            f"coupling: the loop of {names} has infinitely many solutions at the start; break the loop by a part"
+            f"coupling: the loop of {names} has infinitely many solutions at the start; break the loop by an FMU"
             " whose output is a state"
         )
 
 
 def _second(evaluated: Evaluation, u: Array) -> Array | None:
-    """Return a second solution of the loops, found from starting points far from `u`, or None."""
+    """Return a second solution of the algebraic loops, or None if no other solution is found.
+
+    The search begins at points that are far from the known solution `u`.
+    """
     size = max(1.0, float(np.max(np.abs(u))))
     for begin in _starts(u, size):
         found, jacobian = _newton(evaluated, begin)

@@ -37,15 +37,23 @@ from .stepping import (
     Stepper,
 )
 
-_EVENT_PASSES = 100  # largest number of repeated evaluations of all parts at one event
-_LOST = 30  # largest number of successive steps in which errors of inputs may exceed half of the inputs' range
-_SHORTEST = 1e-9  # shortest step, as a fraction of the simulated time; a step that ends at an event may be shorter
-_ITERATION = 1e-9  # largest relative tolerance of the iteration in a step; its residual is noise of the outputs
-_ROUNDING = 1e-11  # smallest relative tolerance of the iteration; below it, rounding errors prevent convergence
-_LEAST = 1e-3  # errors are divided by at least this fraction of a signal's magnitude, if ranges are known
-_LEAST_YET = 0.1  # errors are divided by at least this fraction of a signal's magnitude, if ranges are unknown
-_PINNED = 0.2  # with pins (rigid connections), the first step is at least this fraction of the nominal step
-_OPEN = 1e-8  # largest initial gap of a pin, relative to its position; positions below 1 m or 1 rad count as 1
+_EVENT_PASSES = 100  # largest number of repeated evaluations of all FMUs at one event
+# The coupling is unstable if inputs differ by more than half of their range in more successive steps than this.
+_LOST = 30
+# The shortest step is this fraction of the simulated time; only a step to an event may be shorter.
+_SHORTEST = 1e-9
+# Upper limit of the relative tolerance of the iteration in a step: the residual adds noise to the outputs.
+_ITERATION = 1e-9
+# Lower limit of the relative tolerance of the iteration: below it, rounding errors prevent convergence.
+_ROUNDING = 1e-11
+# If ranges are known, errors are divided by at least this fraction of the signal's magnitude.
+_LEAST = 1e-3
+# If ranges are not yet known, errors are divided by at least this fraction of the signal's magnitude.
+_LEAST_YET = 0.1
+# With rigid connections (pins), the first step is at least this fraction of the nominal step.
+_PINNED = 0.2
+# Two rigidly connected positions may initially differ by this fraction of max(position, 1 m or 1 rad).
+_OPEN = 1e-8
 
 
 @dataclass(frozen=True)
@@ -57,10 +65,11 @@ class Settings:
     start, stop : begin and end of the simulation, s
     tolerance : admissible error, relative to the range of each signal
     step : fixed communication step, s; None if the tolerance controls the step length
-    nominal : upper limit of the first communication step, s; with the sequential method, no step
-        crosses a multiple of this time
+    nominal : upper limit of the first communication step, s. With the sequential method and without
+        a fixed step, every multiple of this time is a communication point.
     order : degree of the polynomials by which the sequential method extrapolates inputs
-    scales : ranges of the outputs, shape (n_y,); None if they are unknown
+    scales : ranges (largest minus smallest value) of the n_y outputs, shape (n_y,); None if they
+        are unknown
     """
 
     start: float
@@ -74,7 +83,7 @@ class Settings:
 
 @dataclass
 class Record:
-    """Results of the simulation of a coupled system.
+    """Results of the simulation of a coupled system with n_y outputs and n_u inputs.
 
     A pin is a rigid connection of two positions by a pair of opposite forces.
 
@@ -82,19 +91,18 @@ class Record:
     ----------
     times : communication points, s
     values : outputs and pin forces at each communication point, after events, shape (n_y + pins,)
-    pieces : coefficients of the polynomials of outputs and pin forces in each step, shape (n_y + pins,
-        4)
-    given : coefficients of the polynomials of the inputs in each step, shape (n_u, 4)
+    pieces : polynomial coefficients of outputs and pin forces for each step, shape (n_y + pins, 4)
+    given : polynomial coefficients of the inputs for each step, shape (n_u, 4)
     events : times of events, s
     rejected : number of rejected steps
     wall_s : elapsed real time, s
-    seconds : elapsed real time of each part, s, by name
-    missed : number of steps of the shortest length that were accepted with an error above the
-        tolerance, because of a jump or a kink
-    noise : errors of outputs and pin forces that no step reduces, shape (n_y + pins,); zero without
-        noise
-    late : number of events inside a step that other parts could notice only at the end of the step
-    ended_by : name of the part that has asked to end the simulation early, or an empty text
+    seconds : elapsed real time of each FMU, s, by name
+    missed : number of shortest steps that were accepted with an error above the tolerance, because
+        an output or its slope jumps
+    noise : largest error of each output and pin force that shorter steps do not reduce, shape (n_y
+        + pins,); zero without noise
+    late : number of events inside a step that other FMUs could notice only at the end of the step
+    ended_by : name of the FMU that has asked to end the simulation early, or an empty text
     """
 
     times: list[float]
@@ -111,12 +119,14 @@ class Record:
     ended_by: str = ""
 
     def sample(self, grid: Array) -> Array:
-        """Return the outputs and the forces of rigid connections (pins) at given times, shape (n_y + pins, k).
+        """Return the n_y outputs and all pin forces at k given times, shape (n_y + pins, k).
+
+        A pin is a rigid connection of two positions by a pair of opposite forces.
 
         Parameters
         ----------
-        grid : times within the simulation, s, shape (k,); at an event, the values before the event are
-            returned
+        grid : times within the simulation, s, shape (k,); at the time of an event, the values
+            before the event are returned
         """
         times = np.array(self.times)
         piece = np.clip(np.searchsorted(times, grid, side="left") - 1, 0, len(self.pieces) - 1)
@@ -126,13 +136,13 @@ class Record:
 
 
 class Master:
-    """Simulation of a coupled system; each group of mutually dependent parts has its own coupling method."""
+    """Simulation of a coupled system; each group of mutually dependent FMUs has its own coupling method."""
 
     def __init__(self, network: Network, steppers: Sequence[Stepper], settings: Settings) -> None:
         self._network, self._steppers, self._settings = network, steppers, settings
         parts = network.parts
         self._shortens = not network.needs_equal_steps and all(p.abilities.restores for p in parts)
-        # All parts repeat a step only if the step is rejected or an event occurs inside the step.
+        # FMUs repeat a step only if the step is rejected or if an event occurs inside the step.
         may_fail = settings.step is None or any(stepper.iterates for stepper in steppers)
         self._repeats = self._shortens and (may_fail or any(p.abilities.returns_early for p in parts))
         self._saves = {
@@ -152,7 +162,7 @@ class Master:
         self._noise = NoiseLevels(network.n_y + len(network.pins), self._shortest)
         self._extrapolated = [int(k) for s in steppers if s.method == SEQUENTIAL for k in s.group.feedback]
         self._lost = 0
-        self._failure: PartFailed | None = None  # reason why the last step was rejected
+        self._failure: PartFailed | None = None  # failure of an FMU that has caused the last rejection of a step
         self._not_finite = ""
         self.second: Array | None = None  # second solution of the algebraic loops at the start, or None
 
@@ -163,9 +173,10 @@ class Master:
 
         Raises
         ------
-        SolveError : if a step of the shortest length fails, if the coupling is unstable, or if a part ends
-            the simulation at the initial time. If a part fails, the error has the message of the part
-        ClaimFailed : if a part does not have a capability that it claims
+        SolveError : if a step of the shortest length fails, if the coupling is unstable, or if an
+            FMU ends the simulation at the initial time. If an FMU fails, the error contains the
+            message of the FMU.
+        ClaimFailed : if an FMU does not have a capability that it declares
         """
         begun = clock.perf_counter()
         s = self._settings
@@ -178,7 +189,7 @@ class Master:
             used, error = self._attempt(present, end)
             if used is not None:
                 h = self._longer(used, h, error) if s.step is None else s.step
-                if s.step is None and present.last is None:  # this step has ended at an event
+                if s.step is None and present.last is None:  # The step has ended at an event.
                     h = min(h, self._first(present))
                 count += 1
                 if count % 64 == 0:
@@ -188,7 +199,8 @@ class Master:
                 h = self._shorter(end - present.t, error, present.t)
         if not self._record.pieces:
             self._check_running()
-        if finished:  # an FMU may request the end of the simulation at the final time
+        # At the final time, a request of an FMU to end the simulation is not reported.
+        if finished:
             self._record.ended_by = ""
         self._record.missed, self._record.noise = self._noise.jumps, self._noise.levels
         self._record.wall_s = clock.perf_counter() - begun
@@ -198,12 +210,12 @@ class Master:
         return self._record
 
     def initial(self) -> Present:
-        """Initialise all parts and return initial values that satisfy all connections, including loops.
+        """Initialise all FMUs, and return initial values that satisfy all connections.
 
         Raises
         ------
-        SolveError : if a loop has no solution, the positions at a pin differ, or a value is not
-            finite
+        SolveError : if an algebraic loop has no solution, if the two positions of a rigid
+            connection differ, or if a value is not finite
         """
         network, s = self._network, self._settings
         inputs = network.starts
@@ -218,12 +230,14 @@ class Master:
         return self._restarted(s.start, values)
 
     def _check_running(self) -> None:
-        """Raise SolveError if a part has asked to end the simulation before the first step."""
+        """Raise SolveError if an FMU has asked to end the simulation before the first step."""
         if ended := self._ended():
-            raise SolveError(f"coupling: {ended} asks to end the simulation at its start; check its start values")
+            raise SolveError(
+                f"coupling: {ended} asks to end the simulation at the initial time; check its start values"
+            )
 
     def _ended(self) -> str:
-        """Return the name of the first part that has asked to end the simulation, or an empty text."""
+        """Return the name of the first FMU that has asked to end the simulation, or an empty text."""
         return next((part.name for part in self._network.parts if part.ended), "")
 
     def _read(self, before: Array) -> Array:
@@ -233,25 +247,26 @@ class Master:
         return found
 
     def _finite(self, values: Array, t: float, step: Step | None = None) -> Array:
-        """Return the values of all signals unchanged; raise SolveError if one of them is not finite.
+        """Return the values of all signals unchanged; raise SolveError if a value is infinite or NaN.
 
-        If the values are the result of a step, the error names the signal that became infinite or NaN
-        first.
+        If the values are the result of a step, the error names the signal in which the invalid
+        value began.
         """
         lost = ~np.isfinite(values)
         if lost.any():
-            raise SolveError(f"coupling: at t = {t:.9g} s {self._first_lost(lost, step)} is not finite")
+            raise SolveError(f"coupling: {self._first_lost(lost, step)} is not finite at t = {t:.9g} s")
         return values
 
     def _first_lost(self, lost: NDArray[np.bool_], step: Step | None) -> str:
-        """Return the name of a signal that is not finite.
+        """Return the name of a signal whose value is infinite or NaN.
 
-        Signals of parts with finite inputs in the step are preferred, because the error began there.
+        If an FMU has finite inputs but invalid outputs, one of its outputs is chosen, because the
+        error began there.
 
         Parameters
         ----------
-        lost : whether each output and pin force is not finite, shape (n_y + pins,)
-        step : the step that computed the values, or None
+        lost : whether each of the outputs and pin forces is invalid, shape (n_y + pins,)
+        step : the step that computed the values, or None for values outside of steps
         """
         first = np.flatnonzero(lost)
         for columns, rows in zip(self._network.columns, self._network.rows, strict=True):
@@ -264,9 +279,9 @@ class Master:
             a, b = values[first], values[second]
             if abs(a - b) > _OPEN * max(1.0, abs(a), abs(b)):
                 raise SolveError(
-                    f"coupling: the pin of {'.'.join(pin.first)} and {'.'.join(pin.second)} is open by"
-                    f" {abs(a - b):.6g} at the start: the positions are {a:.9g} and {b:.9g}; give initial states"
-                    " in which both positions agree"
+                    f"coupling: the rigidly connected positions {'.'.join(pin.first)} and {'.'.join(pin.second)}"
+                    f" differ by {abs(a - b):.6g} at the start: {a:.9g} and {b:.9g}; give initial states in which"
+                    " both positions agree"
                 )
 
     def _restarted(self, t: float, values: Array) -> Present:
@@ -278,8 +293,8 @@ class Master:
     def _slopes(self) -> Array:
         """Return the time derivatives of the outputs at the start or after an event, shape (n_y + pins,).
 
-        The evaluation is repeated, because derivatives of one part's outputs may depend on those of
-        another.
+        The result has zeros for the pin forces. The evaluation is repeated, because derivatives of
+        one FMU's outputs may depend on derivatives of another FMU's outputs.
         """
         network = self._network
         found = np.zeros(network.n_y + len(network.pins))
@@ -295,8 +310,8 @@ class Master:
     def _next_point(self, t: float, h: float) -> float:
         """Return the time of the next communication point, s, at most h after the present time.
 
-        With a fixed step, the points are multiples of the step, counted from the start. Every sample
-        time of a part is also a communication point.
+        With a fixed step, the communication points are multiples of the step, counted from the
+        initial time. Every sample time of an FMU is also a communication point.
         """
         s = self._settings
         end = t + h
@@ -314,7 +329,7 @@ class Master:
         return t + 0.5 * rest if s.step is None and end - t > 0.5 * rest and not self._periods else end
 
     def _attempt(self, present: Present, end: float) -> tuple[float | None, float]:
-        """Try a step; return the length, s, and the estimated error relative to the tolerance.
+        """Try a step that ends at `end`; return its length, s, and its error relative to the tolerance.
 
         The length is None if the step is rejected.
         """
@@ -326,9 +341,9 @@ class Master:
                 self._network.parts[k].free(state)
 
     def _located(self, present: Present, end: float, saved: Mapping[int, Any]) -> tuple[float | None, float]:
-        """Make a step that ends at `end` or at an earlier event; return step length, s, and relative error.
+        """Make a step to `end` or to an earlier event; return its length, s, and relative error.
 
-        The length is None if the step is rejected.
+        The error is divided by the tolerance. The length is None if the step is rejected.
         """
         self._failure = None
         for _ in range(60):
@@ -369,9 +384,9 @@ class Master:
         raise SolveError(f"coupling: the search for an event time near t = {present.t:.9g} s does not converge")
 
     def _see_lost(self, step: Step) -> None:
-        """Record a signal that became infinite or NaN in a failed iteration.
+        """Record the name of a signal that became infinite or NaN in a failed iteration.
 
-        An empty text is recorded if all signals are finite.
+        If all signals are finite, the recorded name is an empty string.
         """
         lost = np.any(~np.isfinite(step.courses), axis=1)
         self._not_finite = self._first_lost(lost, step) if lost.any() else ""
@@ -409,9 +424,10 @@ class Master:
             self._go_on(present, step)
 
     def _go_on(self, present: Present, step: Step) -> None:
-        """Prepare the next step.
+        """Prepare the next step after an accepted step.
 
-        After an event, all values from before the event are discarded.
+        If the step ended at an event, the values from before the event are not used for
+        predictions.
         """
         values = present.values
         if step.events or step.late:
@@ -429,7 +445,7 @@ class Master:
     def _after_event(self, values: Array, step: Step) -> Array:
         """Return the outputs and pin forces after an event, shape (n_y + pins,).
 
-        All parts handle the event repeatedly, until no output changes any more.
+        All FMUs handle the event repeatedly until no output changes any more.
         """
         network = self._network
         for _ in range(_EVENT_PASSES):
@@ -443,17 +459,17 @@ class Master:
             before, values = values, after
         worst = int(np.argmax(np.abs(values - before)))
         raise SolveError(
-            f"coupling: the event at t = {step.end:.9g} s does not settle in {_EVENT_PASSES} passes; the largest"
-            f" change is that of {network.label(worst)}"
+            f"coupling: outputs still change after {_EVENT_PASSES} evaluations of all FMUs at the event at"
+            f" t = {step.end:.9g} s; {network.label(worst)} changes most"
         )
 
     # ---- Error and step length -----------------------------------------------------------------------------
 
     def _see_slopes(self, slopes: Array) -> None:
-        """Update the largest value of |slope| · (nominal step) for each output.
+        """Update the largest value of |slope| · (nominal step) of each output.
 
-        The value is a lower bound of the output's size, by which errors of the output are divided. The
-        value is zero for outputs of parts without states.
+        Errors of an output are divided by at least this value. The value is zero for outputs of
+        FMUs without states.
         """
         rises = np.abs(slopes[: self._network.n_y]) * self._memory * self._settings.nominal
         if (rises > self._rises).any():
@@ -467,9 +483,9 @@ class Master:
             self._sizes = None
 
     def _scale(self) -> Array:
-        """Return the reference sizes of all outputs and pin forces, by which errors are divided.
+        """Return the typical sizes of the outputs and pin forces, by which errors are divided.
 
-        The method also updates the sizes of rounding errors of signals that count as zero.
+        The method also updates the sizes below which signals are only rounding errors.
         """
         if self._sizes is not None:
             return self._sizes
@@ -492,8 +508,9 @@ class Master:
     def _iteration_tolerance(self, stepper: Stepper) -> float:
         """Return the relative tolerance of the iteration in a step.
 
-        With pins, a smaller tolerance would increase the weight of velocity gaps in short steps, which
-        amplifies rounding errors.
+        A pin is a rigid connection, and its velocity gap is the difference of two velocities. In
+        short steps with pins, a smaller tolerance would increase the weight of the velocity gaps,
+        which amplifies rounding errors.
         """
         if self._settings.step is not None:
             return _ITERATION
@@ -504,9 +521,9 @@ class Master:
     def _errors(self, present: Present, step: Step) -> Array:
         """Return the estimated errors of outputs and pin forces in a step, shape (n_y + pins,).
 
-        The error of an output is its corrector minus its predictor, or the error of its polynomial within
-        the step. It is zero for outputs that need no short steps, and for rounding errors of signals that
-        count as zero.
+        The estimate is the difference of the predicted and the computed value at the end of the
+        step, or the interpolation error within the step. The estimate is zero for outputs that do
+        not limit the step, and for signals that contain only rounding errors.
         """
         found = np.zeros(len(present.values))
         off = np.abs(polynomials.ends(step.courses - step.predicted))
@@ -520,11 +537,15 @@ class Master:
         return np.where(found <= self._zeros, 0.0, found)
 
     def _watch(self, step: Step, scale: Array) -> None:
-        """Raise SolveError if extrapolated inputs have been wrong in many successive steps."""
+        """Raise SolveError if extrapolated inputs differ from the computed inputs in many successive steps.
+
+        A difference counts if it exceeds half of the input's range.
+        """
         rows = self._extrapolated
         off = polynomials.ends(step.courses[rows] - step.predicted[rows]) / scale[rows]
         self._lost = 0 if np.abs(off).max(initial=0.0) < 0.5 else self._lost + 1
-        if self._lost > _LOST:  # values that are not finite cause an error message when the step is accepted
+        # If a value is infinite or NaN, an error message follows when the step is accepted.
+        if self._lost > _LOST:
             raise SolveError(
                 f"coupling: at t = {step.end:.9g} s the extrapolated inputs have differed from the computed ones"
                 " by more than half of their range in many successive steps, so the coupling is unstable; let all"
@@ -535,15 +556,15 @@ class Master:
         return self._shortens and h > 2 * self._shortest
 
     def _exponent(self) -> float:
-        """Return 1/p; the estimated error is proportional to the p-th power of the step length."""
+        """Return 1/p for the order p: the estimated error is proportional to the p-th power of the step."""
         orders = {HERMITE: 4.0, PIN: 4.0, MEAN: 4.0, SEQUENTIAL: self._settings.order + 1.0}
         return 1.0 / min((orders[s.method] for s in self._steppers if s.group.loops), default=4.0)
 
     def _first(self, present: Present) -> float:
         """Return the length of the first step, s, which is so short that signals hardly change.
 
-        With rigid connections (pins), the step is at least about a fifth of the nominal step. In
-        shorter steps, rounding errors would dominate the gaps of the pins.
+        With rigid connections (pins), the step is at least about a fifth of the nominal step. In a
+        shorter step, rounding errors would dominate the distances between the connected points.
         """
         s = self._settings
         scale = self._scale()[: self._network.n_y]
@@ -555,17 +576,17 @@ class Master:
         return self._rung(min(s.nominal, max(0.1 * wished, least)))
 
     def _rung(self, h: float) -> float:
-        """Return the largest step length that is at most h and has the form nominal·2^(k/4).
+        """Return the largest step length, s, that is at most h and equals nominal·2^(k/4) for an integer k.
 
-        The number k is an integer. The restriction to few step lengths allows stored Jacobians to be
-        reused.
+        Only a few step lengths are used, because a stored Jacobian is valid for one step length.
         """
         nominal = self._settings.nominal
         return float(nominal * 2.0 ** (math.floor(4 * math.log2(h / nominal) + 1e-6) / 4))
 
     def _longer(self, used: float, h: float, error: float) -> float:
         s = self._settings
-        if used < 0.99 * h and error <= 1.0:  # an event or a sample time shortened the step, so h remains suitable
+        # If an event or a sample time has shortened the step, the planned length h remains suitable.
+        if used < 0.99 * h and error <= 1.0:
             return h
         factor = 0.9 * max(error, 1e-6) ** -self._exponent()
         most = (s.stop - s.start) / 10
@@ -586,17 +607,18 @@ class Master:
                 )
             raise SolveError(
                 f"coupling: the iteration of a step of {h:.3g} s finds no solution at t = {t:.9g} s;"
-                " shorten --step, or model a stiff connection within one part"
+                " shorten --step, or model a stiff connection within one FMU"
             )
         factor = 0.5 if not np.isfinite(error) else min(max(0.9 * error ** -self._exponent(), 0.1), 0.84)
         return self._rung(h * factor)
 
 
 def _interpolation_errors(present: Present, step: Step, rows: list[int]) -> Array:
-    """Return the estimated errors of outputs within a step.
+    """Return the estimated interpolation errors of outputs within a step.
 
-    The error of a cubic Hermite polynomial is h⁴/384 times the fourth derivative, which follows from the third
-    derivatives of the polynomials in this step and in the step before.
+    The error of a cubic Hermite polynomial is h⁴/384 times the fourth derivative, where h is the
+    step length. The fourth derivative follows from the third derivatives of the polynomials in this
+    step and in the previous step.
     """
     if present.last is None:
         return np.zeros(len(rows))

@@ -1,4 +1,4 @@
-"""Comparison of coupling methods and step lengths on one system by errors and computing times."""
+"""Comparison of coupling methods and step lengths for one system, by errors and computing times."""
 
 from __future__ import annotations
 
@@ -26,9 +26,12 @@ from .verdict import (
     simulated,
 )
 
-_STEPS = (4.0, 2.0, 1.0, 0.5, 0.25)  # steps of the compared runs, relative to the step of the user's run
-_TOLERANCES = (10.0, 1.0, 0.1)  # tolerances of the compared runs, relative to the tolerance of the user's run
-_BIAS = 1.0 / 16.0  # target error of the reference run, relative to the error of the run with the shortest step
+# The steps of the compared runs are these multiples of the step of the user's run.
+_STEPS = (4.0, 2.0, 1.0, 0.5, 0.25)
+# The tolerances of the compared runs are these multiples of the tolerance of the user's run.
+_TOLERANCES = (10.0, 1.0, 0.1)
+# The reference run should have this fraction of the error of the run with the shortest step.
+_BIAS = 1.0 / 16.0
 _METHODS: tuple[tuple[str, int | None], ...] = (
     (SEQUENTIAL, 0),
     (SEQUENTIAL, 1),
@@ -44,9 +47,9 @@ class _Reference:
 
     Parameters
     ----------
-    name : text that says where the signals come from, such as `uncut machine`
+    name : source of the signals, such as `uncut mechanism`
     values : values at the output times, by index of the output
-    record : run that computed the values; None if the values are those of the uncut machine
+    record : run that computed the values; None if the values are those of the uncut mechanism
     """
 
     name: str
@@ -59,16 +62,17 @@ def compare(
 ) -> list[ComparedRun]:
     """Simulate a system by several coupling methods and steps, and measure errors and computing times.
 
-    Errors are differences to a reference. The uncut machine is the reference if the archive
-    contains its FMU, and if this FMU has the same equations as the parts. Otherwise the reference
-    is a run with the coupling methods of the user's run and a shorter step. The compared signals
-    are the same for all runs.
+    Errors are differences to a reference. The uncut mechanism (the whole mechanism as one FMU) is
+    the reference if the archive contains it and if cut and uncut mechanism have the same equations.
+    Otherwise the reference is a run with the coupling methods of the user's run and a shorter step.
+    The compared signals are the same for all runs.
 
     Parameters
     ----------
     system : the coupled system
-    options : settings of the user's run
-    judged : user's finished run with its verdict, from which step lengths and signal ranges are taken
+    options : settings that the user has chosen
+    judged : user's finished run with its verdict, from which step lengths and signal ranges are
+        taken
     progress : function that is called with each method
     """
     scales = np.asarray(np.ptp(np.array(judged.record.values)[:, : judged.network.n_y], axis=0))
@@ -96,8 +100,9 @@ def compare(
 def _steps(judged: Coupled, fixed: float | None) -> list[float]:
     """Return the fixed communication steps of the compared runs, s.
 
-    All steps are multiples of the judged run's fixed step. Without a fixed step, all steps are
-    multiples of a rounded mean step. The mean step is rounded to 1, 2 or 5 times a power of ten.
+    If the user's run has a fixed step, all steps are multiples of this step. Otherwise, all steps
+    are multiples of the mean step of the user's run. The mean step is rounded to 1, 2 or 5 times a
+    power of ten.
     """
     record = judged.record
     mean = (record.times[-1] - record.times[0]) / len(record.pieces)
@@ -125,12 +130,12 @@ def _reference(system: CoupledSystem, settings: Settings, judged: Coupled, short
     whole, network = judged.whole, judged.network
     if whole is not None and whole.exact:
         rows = {".".join(port): row for row, port in enumerate(network.outputs)}
-        return _Reference("uncut machine", {rows[name]: values for name, values in whole.signals.items()}, None)
+        return _Reference("uncut mechanism", {rows[name]: values for name, values in whole.signals.items()}, None)
     step = shortest * _BIAS ** (1.0 / _order(judged))
     name = f"run with a step of {step:.3g} s"
     try:
         record = simulated(network, judged.choices, replace(settings, step=step), silent)
-    except GpmelicaError:  # the step can be too short for an FMU
+    except GpmelicaError:  # Some FMUs do not accept such a short step.
         assert judged.finer is not None
         record, name = judged.finer, "finer run of the verdict"
     values = record.sample(output_times(settings))[: network.n_y]
@@ -140,8 +145,8 @@ def _reference(system: CoupledSystem, settings: Settings, judged: Coupled, short
 def _order(judged: Coupled) -> int:
     """Return the expected order of convergence of the user's run.
 
-    This is the lowest order of all loops of connections, at most 4. The order of a loop is at most
-    2 if an FMU in the loop keeps inputs constant during a step.
+    The order is the lowest order of all groups of FMUs that form loops, and at most 4. It is at
+    most 2 for a group with an FMU that keeps its inputs constant during a step.
     """
     orders = [4]
     for choice, group in zip(judged.choices, judged.network.groups, strict=True):
@@ -154,8 +159,8 @@ def _order(judged: Coupled) -> int:
 def _common_rows(judged: Coupled, plans: Sequence[list[MethodChoice]], reference: _Reference) -> list[int]:
     """Return the indices of outputs that the reference contains and that all methods compute accurately.
 
-    If no such output exists, the result contains the outputs of the reference that the methods of the
-    user's run compute accurately.
+    If no such output exists, the result contains other outputs of the reference. These are the
+    outputs that the methods of the user's run compute accurately.
     """
     known = set(reference.values)
     common = known.intersection(*(compared_rows(judged.network, choices) for choices in plans))
@@ -199,7 +204,7 @@ def _error(
 ) -> float | None:
     """Return the largest error of a run, relative to the ranges of the signals.
 
-    Returns None if run and reference have no signals or no times in common.
+    The result is None if run and reference have no signals or no times in common.
     """
     grid = output_times(settings)
     kept = np.ones(len(grid), dtype=bool)

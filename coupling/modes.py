@@ -1,6 +1,6 @@
-"""Vibration modes of the uncut machine, and the modes that the communication steps resolve.
+"""Eigenfrequencies of the uncut mechanism, and the frequencies that the communication steps resolve.
 
-The uncut machine is the whole mechanism before it was divided into parts.
+The uncut mechanism is the whole mechanism as one FMU, before it was cut into several FMUs.
 """
 
 from __future__ import annotations
@@ -9,14 +9,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-_STEPS = 10.0  # smallest number of communication steps per period at which a vibration counts as resolved
+# A vibration is resolved if each period has at least this number of communication steps.
+_STEPS = 10.0
 
 
 @dataclass(frozen=True)
 class ResolvedModes:
-    """Vibration modes of the uncut machine in the initial state, and communication step of the run.
+    """Vibration modes of the uncut mechanism in the initial state, and communication step of the run.
 
-    The uncut machine is the whole mechanism before it was divided into parts.
+    The uncut mechanism is the whole mechanism as one FMU, before it was cut into several FMUs.
 
     Parameters
     ----------
@@ -38,7 +39,10 @@ class ResolvedModes:
         return {"frequencies": [*self.frequencies], "step": self.step, "highest_resolved": highest}
 
     def sentence(self) -> str:
-        """Return a sentence that names the highest resolved mode and the next higher mode."""
+        """Return a sentence that names the highest resolved eigenfrequency and the next higher one.
+
+        An eigenfrequency is resolved if each period has at least 10 communication steps.
+        """
         below, count = self.resolved, len(self.frequencies)
         text = f"steps of {self.step:.3g} s resolve {len(below)} of {count} vibration modes"
         if below:

@@ -1,4 +1,4 @@
-"""Structure of a coupled system as arrays: sources of inputs, pins, and groups of dependent parts."""
+"""Structure of a coupled system as arrays: sources of inputs, rigid connections, and groups of FMUs."""
 
 from __future__ import annotations
 
@@ -15,12 +15,15 @@ from ..core.errors import DescriptionError, Problem
 from ..core.trajectory import Array
 from .participant import Participant, PortSignal
 
-Port = tuple[str, str]  # name of the part, name of the signal
+Port = tuple[str, str]  # name of an FMU, and name of one of its inputs or outputs
 
 
 @dataclass(frozen=True)
 class Wire:
-    """A connection: input = factor · output + offset, in the units of the signals."""
+    """A connection from an output to an input: input = factor · output + offset.
+
+    Factor and offset contain the conversion of units and the linear transformation in the archive.
+    """
 
     source: Port
     target: Port
@@ -30,15 +33,14 @@ class Wire:
 
 @dataclass(frozen=True)
 class Pin:
-    """A rigid connection: two outputs are forced to agree by a pair of opposite forces.
+    """A rigid connection: a pair of opposite forces makes two positions equal.
 
     Parameters
     ----------
-    first, second : outputs that must agree, positions in m or angles in rad
-    force, reaction : inputs for the force on the first and on the second part, N or N·m
-    joint : name of the rigid joint to which the pin belongs, or an empty string. A rigid joint has
-        three pins (along x, y and z) for each of its points. The three pins of a point follow each
-        other.
+    first, second : outputs that must be equal, positions in m or angles in rad
+    force, reaction : inputs for the forces on the first and on the second FMU, N or N·m
+    joint : name of the rigid joint to which the connection belongs, or an empty string. A rigid
+        joint has three consecutive connections (along x, y and z) for each of its points.
     """
 
     first: Port
@@ -50,15 +52,14 @@ class Pin:
 
 @dataclass(frozen=True)
 class CoupledGroup:
-    """Parts of a coupled system that depend on each other within a step, in the order of evaluation.
+    """FMUs that depend on each other within a communication step, in the order of evaluation.
 
     Parameters
     ----------
-    parts : indices of the parts
-    feedback : indices of the outputs that a part needs although they are computed only later in the
-        order of evaluation
-    pins : indices of the forces of rigid connections (pins); outputs and pin forces are numbered
-        together, outputs first
+    parts : indices of the FMUs
+    feedback : indices of the outputs that an FMU needs before they are evaluated
+    pins : indices of the forces of rigid connections (pins). Outputs and pin forces are numbered
+        together, outputs first.
     """
 
     parts: tuple[int, ...]
@@ -67,16 +68,17 @@ class CoupledGroup:
 
     @property
     def loops(self) -> bool:
-        """Whether the group has a loop: an output or a pin force that depends on itself within a step."""
+        """Whether an output or a pin force of the group depends on itself within a communication step."""
         return len(self.feedback) + len(self.pins) > 0
 
 
 @dataclass(eq=False)
 class Network:
-    """The parts of a coupled system and their connections.
+    """The FMUs of a coupled system and their connections.
 
-    Arrays of outputs contain the outputs of the first part, then those of the second part, and so on;
-    the pin forces follow. Arrays of inputs are ordered by parts in the same way.
+    An array of outputs contains the n_y outputs of all FMUs, in the order of the FMUs. An array of
+    inputs contains the n_u inputs of all FMUs in the same order. A pin is a rigid connection of two
+    positions; the pin forces follow the outputs.
     """
 
     parts: Sequence[Participant]
@@ -141,16 +143,20 @@ class Network:
 
     @property
     def needs_equal_steps(self) -> list[str]:
-        """Names of the parts that support only equal communication steps; sampled parts are left out."""
+        """Names of the FMUs that support only equal communication steps, without sampled FMUs.
+
+        A sampled FMU, such as a digital controller, is evaluated at its own sample times.
+        """
         return [p.name for p in self.parts if not p.abilities.varies and p.abilities.period is None]
 
     def given(self, part: int, courses: Array) -> Array:
-        """Return the polynomials of the inputs of one part over a step, shape (n_u, 4).
+        """Return the polynomials of the inputs of one FMU over a step, shape (n_u, 4) for n_u inputs.
 
         Parameters
         ----------
-        part : index of the part
-        courses : polynomials of all outputs and pin forces over the step, shape (n_y + pins, 4)
+        part : index of the FMU
+        courses : polynomials of all n_y outputs and all pin forces over the step, shape (n_y +
+            pins, 4)
         """
         factor, source, offset = self._feeds[part]
         found = factor * courses[source]
@@ -158,17 +164,17 @@ class Network:
         return np.asarray(found)
 
     def inputs_at(self, outputs: Array) -> Array:
-        """Return all inputs, shape (n_u,), from all outputs and forces of rigid pins, shape (n_y + pins,)."""
+        """Return all n_u inputs, shape (n_u,), from the outputs and pin forces, shape (n_y + pins,)."""
         return np.asarray(self.factor * outputs[self.source] + self.offset)
 
     def label(self, row: int) -> str:
-        """Return the phrase for messages that names an output or the force of a rigid connection (pin)."""
+        """Return the name of an output, or of the force in a rigid connection (pin), for messages."""
         if row < self.n_y:
             return ".".join(self.outputs[row])
         return f"the force of the pin at {'.'.join(self.pins[row - self.n_y].first)}"
 
     def owner(self, row: int) -> int:
-        """Return the index of the part that an output belongs to."""
+        """Return the index of the FMU that an output belongs to."""
         return next(k for k, rows in enumerate(self.rows) if rows.start <= row < rows.stop)
 
     def _groups(self) -> list[CoupledGroup]:
@@ -185,10 +191,10 @@ class Network:
         return [self._group([k for k in range(n) if label[k] == g]) for g in order]
 
     def _edges(self) -> list[tuple[int, int]]:
-        """Return pairs of part indices: the second part needs outputs of the first part within a step.
+        """Return pairs (a, b) of FMU indices: FMU b needs outputs of FMU a within a communication step.
 
-        Discrete outputs are constant over a step, so they cause no dependency. A pin causes a
-        dependency in both directions.
+        Discrete outputs are constant over a step, so they cause no dependency. A rigid connection
+        (pin) causes a dependency in both directions.
         """
         owner = [k for k, rows in enumerate(self.rows) for _ in range(rows.stop - rows.start)]
         found = []
@@ -201,10 +207,9 @@ class Network:
         return found
 
     def _group(self, members: list[int]) -> CoupledGroup:
-        """Return the group of the given parts, ordered for evaluation.
+        """Return a group of FMUs in the order of evaluation.
 
-        Parts with states come first, so that a part without states gets its inputs at the end of
-        the step.
+        FMUs with states come first. FMUs without states then receive inputs at the end of the step.
         """
         order = sorted(members, key=lambda k: not self.parts[k].abilities.memory)
         place = {part: k for k, part in enumerate(order)}

@@ -1,6 +1,7 @@
 """Quasi-Newton iteration for one communication step; the Jacobian is reused in later steps.
 
-Residuals and unknowns are divided by typical sizes, so that the Jacobian is dimensionless.
+The iteration divides residuals and unknowns by typical sizes, so that the Jacobian is
+dimensionless.
 """
 
 from __future__ import annotations
@@ -12,21 +13,26 @@ import numpy as np
 from ..core.trajectory import Array
 
 Residual = Callable[[Array], Array]
-_RENEW = 0.1  # the Jacobian is formed again if the ratio of successive residuals exceeds this limit
+# The Jacobian is recomputed if the new residual exceeds this fraction of the previous residual.
+_RENEW = 0.1
 _MOST = 25  # largest number of updates of the unknowns in one step
-_STALLED = 0.5  # after many iterations, larger ratios of successive residuals indicate rounding errors
-_NOISE = 100.0  # an iteration that stalls is accepted if the residual is at most this many times the tolerance
-_NUDGE = 1e-4  # step of finite differences, as a fraction of an unknown's typical size
-_MOST_NUDGED = 1e8  # largest factor by which a finite-difference step is enlarged to exceed rounding errors
+# After many iterations, a residual above this fraction of the previous one consists of rounding errors.
+_STALLED = 0.5
+# A stalled iteration is accepted if the residual is at most this many times the tolerance.
+_NOISE = 100.0
+# The increment of a finite difference is this fraction of the unknown's typical size.
+_NUDGE = 1e-4
+# An increment that rounding errors would hide is enlarged by at most this factor.
+_MOST_NUDGED = 1e8
 
 
 class Solver:
-    """Root finder for the interface variables of a group of coupled parts.
+    """Root finder for the signals by which a group of coupled FMUs depends on itself.
 
     Parameters
     ----------
-    fixed_point : whether the residual is f(z) − z for some function f, so that −I is a good initial
-        Jacobian
+    fixed_point : whether the residual has the form f(z) − z for unknowns z; the Jacobian −I is then
+        a good initial approximation
     """
 
     def __init__(self, fixed_point: bool) -> None:
@@ -46,7 +52,7 @@ class Solver:
             the signals, shape (n,)
         z, r : unknowns and their residual, shape (n,); both are changed in place
         scale : typical sizes of the unknowns, shape (n,)
-        tolerance : admissible magnitude of the largest component of the residual
+        tolerance : largest admissible magnitude of a component of the residual
         h : length of the step, s; a stored Jacobian is reused only for steps of the same length
 
         Returns
@@ -62,7 +68,8 @@ class Solver:
             if not np.isfinite(before):
                 return False
             dz = scale * self._update(r)
-            if _norm(dz / scale) <= 1e-3 * tolerance and self.contraction > 0.5:  # only rounding errors remain
+            # The update is so small that the residual contains only rounding errors.
+            if _norm(dz / scale) <= 1e-3 * tolerance and self.contraction > 0.5:
                 return True
             z += dz
             r[:] = residual(z)
@@ -73,7 +80,7 @@ class Solver:
             self._learn(r, dz / scale)
             if (
                 count > _MOST // 2 and self.contraction > _STALLED and after <= _NOISE * tolerance
-            ):  # only rounding errors of the parts remain
+            ):  # The residual contains only rounding errors of the FMUs.
                 return True
             limit = 0.3 if self._fixed_point else _RENEW
             if (
@@ -87,7 +94,7 @@ class Solver:
         return _norm(r) <= tolerance
 
     def _prepare(self, residual: Residual, z: Array, r: Array, scale: Array, h: float) -> bool:
-        """Ensure that a Jacobian for the step length exists; return whether it has just been computed."""
+        """Ensure that a Jacobian for step length h exists; return whether this call has computed it."""
         if self._fixed_point:
             if self._jacobian is None:
                 self._jacobian = -np.eye(len(z))
@@ -104,10 +111,11 @@ class Solver:
 
     @staticmethod
     def _difference(residual: Residual, z: Array, r: Array, k: int, scale: float) -> Array:
-        """Return column k of the Jacobian by a forward difference; `scale` is the typical size of the unknown.
+        """Return column k of the Jacobian by a forward difference.
 
-        If the residual hardly changes, the difference is repeated with a larger change of the unknown.
-        This reduces the influence of rounding errors.
+        If the residual hardly changes, the difference is repeated with a larger change of the
+        unknown. This reduces the influence of rounding errors. The argument `scale` is the typical
+        size of the unknown.
         """
         nudge = _NUDGE * scale
         change = _changed(residual, z, r, k, nudge)
@@ -117,16 +125,16 @@ class Solver:
         return np.asarray(change * (scale / nudge))
 
     def _update(self, r: Array) -> Array:
-        """Return the Newton update of the unknowns relative to their sizes, shape (n,).
+        """Return the Newton update of the unknowns relative to their typical sizes, shape (n,).
 
-        The linear system is solved by least squares, so that redundant unknowns get the update of
-        minimum norm.
+        The least-squares solution is used. If unknowns are redundant, this solution has the
+        smallest norm.
         """
         assert self._jacobian is not None
         return np.asarray(np.linalg.lstsq(self._jacobian, -r, rcond=1e-9)[0])
 
     def _learn(self, r: Array, dz: Array) -> None:
-        """Correct the Jacobian by Broyden's rank-one formula after a relative change `dz` of the unknowns."""
+        """Correct the Jacobian by Broyden's rank-one formula for a change `dz` relative to typical sizes."""
         length = float(dz @ dz)
         if length > 0.0 and self._jacobian is not None:
             self._jacobian = self._jacobian + np.outer(r, dz) / length

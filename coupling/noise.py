@@ -1,4 +1,4 @@
-"""Detection of noise: errors of steps that do not decrease with the step."""
+"""Detection of noise: estimated errors of outputs that shorter communication steps do not reduce."""
 
 from __future__ import annotations
 
@@ -6,20 +6,24 @@ import numpy as np
 
 from ..core.trajectory import Array
 
-_RECURRING = 8  # largest number of successive shortest steps with too large an error that jumps or kinks explain
-_LEFT = 100.0  # a step that is this many times longer than the shortest one ends a series of shortest steps
-_GROWING = 0.25  # the next step becomes longer if the error is below this fraction of the admissible error
-_MARGIN = 4.0  # an error by noise in a long step may be this many times larger than in the shortest steps
+# A jump explains at most this number of successive shortest steps with too large an error; more show noise.
+_RECURRING = 8
+# A step this many times longer than the shortest step ends a series of shortest steps.
+_LEFT = 100.0
+# If the error is below this fraction of the admissible error, the next step becomes longer.
+_GROWING = 0.25
+# In a long step, noise may cause errors this many times larger than in the shortest steps.
+_MARGIN = 4.0
 
 
 class NoiseLevels:
-    """Levels of noise in the outputs, learnt from the errors of the shortest steps.
+    """Levels of noise in the outputs, estimated from the errors of the shortest communication steps.
 
-    The error of a step decreases with the step. If it does not, the step falls to the shortest length. A
-    jump or a kink that no part reports needs only the few shortest steps around its time. Errors that
-    recur in more of the shortest steps are noise: the outputs of a part are not reproduced more accurately,
-    for example because of the tolerance of its solver. Errors below the level of noise are admissible,
-    so the steps become longer again.
+    An error that exceeds the tolerance shortens the step. If a shorter step does not reduce the
+    error, the step falls to its lower limit. A jump of an output, or of its slope, needs only a few
+    such steps. If errors persist in more of the shortest steps, they are noise. For example, the
+    tolerance of the FMU's own solver limits the accuracy of its outputs. Errors below the level of
+    noise are admissible, so the steps become longer again.
 
     Parameters
     ----------
@@ -28,7 +32,7 @@ class NoiseLevels:
 
     Attributes
     ----------
-    levels : largest errors that are noise, shape (count,)
+    levels : largest error of each signal that counts as noise, shape (count,)
     """
 
     def __init__(self, count: int, shortest: float) -> None:
@@ -37,16 +41,20 @@ class NoiseLevels:
 
     @property
     def jumps(self) -> int:
-        """Number of shortest steps in which an output without noise had too large an error: a jump or a kink."""
+        """Number of shortest steps in which the error of an output without noise exceeded the tolerance.
+
+        Such an error indicates a jump of the output or of its slope. Each output has its own count;
+        the result is the largest count.
+        """
         return int(np.max(self._exceeded[self.levels == 0.0], initial=0))
 
     @property
     def admissible(self) -> Array:
-        """Errors of outputs and pin forces that noise explains, shape (count,)."""
+        """Largest errors of outputs and pin forces that noise can cause, shape (count,)."""
         return _MARGIN * self.levels
 
     def note(self, h: float, errors: Array, limits: Array) -> None:
-        """Take note of an accepted step of length h, s, and raise the levels if its series of steps shows noise.
+        """Record the errors of an accepted step, and raise the noise levels if a series of steps shows noise.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Interface between the simulation master and the parts (subsystems) of a coupled system."""
+"""Interface (typing protocol) between the simulation master and one FMU of a coupled system."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from .units import PhysicalUnit, by_name
 
 
 class PartFailed(SolveError):
-    """Exception for a part that cannot continue, but can be restored to an earlier state."""
+    """Exception for an FMU that cannot continue, but can be restored to an earlier state."""
 
 
 class ClaimFailed(GpmelicaError):
-    """Exception for a part that does not have a claimed capability.
+    """Exception for an FMU that does not have a capability that it declares.
 
     The simulation then starts again without the use of this capability.
 
     Parameters
     ----------
-    part : the part
+    part : the FMU
     claim : field of `Abilities` that is wrong
-    why : reason; in the message, the reason follows the name of the part
+    why : reason, worded as the continuation of a sentence that begins with the name of the FMU
     """
 
     def __init__(self, part: Participant, claim: str, why: str) -> None:
@@ -35,11 +35,11 @@ class ClaimFailed(GpmelicaError):
         self.part, self.claim, self.why = part, claim, why
 
     def correct(self) -> None:
-        """Replace the wrong claim of the part by the opposite.
+        """Replace the wrong field of the FMU's `Abilities` by the opposite value.
 
         Raises
         ------
-        SolveError : if the claim has been replaced before, so that the part fails even without the
+        SolveError : if the field has been replaced before, so that the FMU fails even without the
             capability
         """
         if self.claim in self.part.abilities.wrong:
@@ -49,15 +49,16 @@ class ClaimFailed(GpmelicaError):
 
 @dataclass(frozen=True)
 class PortSignal:
-    """An input or output of one part of a coupled system.
+    """An input or output of one FMU of a coupled system.
 
     Parameters
     ----------
-    name : variable name inside the part
-    unit : unit as FMUs write it, or an empty string
+    name : variable name in the FMU
+    unit : name of the unit as in the FMU, or an empty string
     start : initial value, in the unit of the signal
     discrete : whether the value changes only at events
-    defined : factors and exponents of SI base units if the name `unit` is unknown; else None
+    defined : definition of the unit in the FMU, by SI base units; None if the FMU does not define
+        it
     kind : type of the variable: Real, Integer or Boolean
     least : size below which changes of the signal are rounding errors, in the unit of the signal
     nominal : typical magnitude that the FMU declares, in the unit of the signal, or None
@@ -80,24 +81,25 @@ class PortSignal:
 
 @dataclass(frozen=True)
 class Abilities:
-    """Properties of a part of a coupled system that decide which coupling methods are possible.
+    """Capabilities of an FMU that decide which coupling methods are possible.
 
-    Initially, the fields contain the claims of the part. Tests and failed calls correct the fields.
+    The initial values are those that the FMU declares. Tests and failed calls correct the values.
 
     Parameters
     ----------
     restores : whether the state can be saved and restored
-    takes_courses : whether inputs may vary within a step, as polynomials
-    gives_slopes : whether the time derivatives of the outputs are available
-    gives_gains : whether the derivatives of the outputs by the inputs are available
-    memory : whether outputs depend on past inputs; False for a function of time and present inputs
-        only
-    period : time between samples, s; None for a part that is not sampled
-    step : fixed internal step of the part, s; None if the part controls its own integration error
-    returns_early : whether the part can end a step early, at an event
-    tolerance : relative tolerance of the part's own integration, or None if it is unknown
+    takes_courses : whether inputs may vary within a step, as polynomials of time
+    gives_slopes : whether the FMU provides the time derivatives of its outputs
+    gives_gains : whether the FMU provides the derivatives of its outputs with respect to its inputs
+    memory : whether outputs depend on past inputs; False if they depend only on time and present
+        inputs
+    period : sample period, s; None for an FMU that is not sampled
+    step : fixed internal step, s; None if the FMU controls the step by its integration error
+    returns_early : whether the FMU can end a step early, at an event
+    tolerance : relative tolerance of the solver inside the FMU, or None if it is unknown
     varies : whether communication steps may have different lengths
-    wrong : reason for each field with a wrong claim; in messages, the reason follows the name of the part
+    wrong : reasons why declared values are wrong, by field name. The text continues a sentence that
+        begins with the name of the FMU.
     """
 
     restores: bool = True
@@ -113,20 +115,20 @@ class Abilities:
     wrong: Mapping[str, str] = field(default_factory=dict)
 
     def corrected(self, claim: str, why: str) -> Abilities:
-        """Return the abilities after a test or a call has proved one claim wrong.
+        """Return the capabilities after a test or a call has proved that one declared value is wrong.
 
-        The field with the name `claim` becomes False. If the claim is `memory`, the field becomes True,
-        because outputs depend on past inputs.
+        The field with the name `claim` becomes False. Only the field `memory` becomes True, because
+        outputs depend on past inputs.
         """
         changes: dict[str, Any] = {claim: claim == "memory"}
         return replace(self, **changes, wrong={**self.wrong, claim: why})
 
 
 class Participant(Protocol):
-    """A part (subsystem) of a coupled system.
+    """An FMU (subsystem) in a coupled system; it has n_u inputs and n_y outputs.
 
-    All times are in s, all values in the units of the signals. After a call in which the part has asked to end the
-    simulation, `ended` is true.
+    All times are in s, all values in the units of the signals. The attribute `ended` becomes true
+    in a call in which the FMU asks to end the simulation.
     """
 
     name: str
@@ -136,68 +138,72 @@ class Participant(Protocol):
     ended: bool
 
     def start(self, t: float, inputs: Array) -> None:
-        """Begin the initialisation at time t with the given input values, shape (n_u,)."""
+        """Begin the initialisation at time t with given values of the n_u inputs, shape (n_u,)."""
 
     def try_inputs(self, inputs: Array) -> Array:
-        """Return the outputs, shape (n_y,), that other input values would give at the present time.
+        """Return the n_y outputs at the present time for other values of the n_u inputs.
 
-        This is allowed only during initialisation, before `begin`, and at an event.
+        The arrays have the shapes (n_y,) and (n_u,). The call is allowed only at an event, and
+        during initialisation before `begin`.
         """
 
     def begin(self) -> None:
-        """End the initialisation, so that steps can follow."""
+        """End the initialisation, so that communication steps can follow."""
 
     def outputs_now(self) -> Array:
-        """Return the present values of the outputs, shape (n_y,)."""
+        """Return the present values of the n_y outputs, shape (n_y,)."""
 
     def slopes_now(self, input_slopes: Array) -> Array:
         """Return the time derivatives of the outputs for given time derivatives of the inputs.
 
-        Outputs have the shape (n_y,), inputs the shape (n_u,).
+        The derivatives of n_y outputs have the shape (n_y,), those of n_u inputs the shape (n_u,).
         """
 
     def advance(self, t: float, h: float, courses: Array) -> tuple[float, bool]:
-        """Advance the part from time t by the step length h.
+        """Advance the FMU from time t by the step length h.
 
         Parameters
         ----------
-        t, h : begin and length of the step, s
-        courses : coefficients of the cubic polynomials of the inputs over the step, shape (n_u, 4)
+        t, h : beginning and length of the step, s
+        courses : coefficients of the cubic polynomials of the n_u inputs over the step, shape (n_u,
+            4)
 
         Returns
         -------
-        tuple[float, bool] : time reached, s, and whether an event has to be handled at this time
+        tuple[float, bool] : time reached, s, and whether the FMU has an event at this time
 
         Raises
         ------
-        PartFailed : if the part cannot advance with these inputs by this step length
+        PartFailed : if the FMU cannot advance with these inputs by this step length
         """
 
     def settle(self, inputs: Array) -> None:
-        """Handle the event at the present time, with the present values of the inputs, shape (n_u,)."""
+        """Handle the event at the present time, with present values of the n_u inputs, shape (n_u,)."""
 
     def save(self) -> Any:
         """Return the present internal state, for a later `restore`."""
 
     def restore(self, state: Any) -> None:
-        """Return to a saved state; the saved state remains valid."""
+        """Return to a saved state, which can be restored again later."""
 
     def free(self, state: Any) -> None:
         """Release the memory of a saved state."""
 
     def gains(self) -> Array | None:
-        """Return ∂ outputs / ∂ inputs at the present time, shape (n_y, n_u), or None if they are unknown."""
+        """Return ∂ outputs / ∂ inputs at the present time, shape (n_y, n_u); None if unknown."""
 
     def close(self) -> None:
-        """End the simulation of the part and release its resources."""
+        """End the simulation of the FMU and release its resources."""
 
 
 def slopes_of(part: Participant, input_slopes: Array) -> Array:
-    """Return the time derivatives of a part's outputs, shape (n_y,), from those of its inputs, shape (n_u,).
+    """Return the time derivatives of an FMU's n_y outputs from those of its n_u inputs.
+
+    The arrays have the shapes (n_y,) and (n_u,).
 
     Raises
     ------
-    ClaimFailed : if a derivative is not finite, although all inputs and outputs are
+    ClaimFailed : if a derivative is infinite or NaN, although all inputs and outputs are finite
     """
     found = part.slopes_now(input_slopes)
     if not math.isfinite(found.sum()):

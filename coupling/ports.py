@@ -1,7 +1,7 @@
-"""Detection of positions, velocities and powers among the signals of coupled parts.
+"""Detection of positions, velocities and powers among the inputs and outputs of coupled FMUs.
 
-The detection uses names and units. A signal of a port is named `port.member`, such as `hook.fx`, as
-in the draft of SSP 2.1 (System Structure and Parameterization).
+The detection uses names and units. A variable of a connection point is named `port.member`, such as
+`hook.fx`, as in the draft of SSP 2.1 (System Structure and Parameterization).
 """
 
 from __future__ import annotations
@@ -18,22 +18,23 @@ from .units import FORCE, METRE, SECOND, WATT
 
 _RATES = {"x": "v", "s": "v", "q": "w", "phi": "w", "angle": "rate", "position": "velocity"}
 _AXES = ("x", "y", "z")
-_NOISE = 1e-9  # rounding error of an input, as a fraction of its magnitude
-# Rounding errors of velocity and acceleration, as fractions of position/duration and position/duration².
+_NOISE = 1e-9  # The rounding error of an input is assumed to be this fraction of the input's magnitude.
+# Sizes of rounding errors for derivatives of order 0, 1 and 2, relative to position/durationⁿ for order n.
 _REST = (0.0, 1e-9, 1e-6)
-# Fractions of nominal magnitudes below which signals are rounding errors, for declared and assumed magnitudes.
+# A signal below this fraction of its nominal magnitude is a rounding error. FMUs declare some magnitudes.
 _DECLARED, _ASSUMED = 1e-9, 1e-12
 
 
 @dataclass(frozen=True)
 class Bond:
-    """Pair of an input and an output of one part, whose product is a power, W.
+    """Pair of an input and an output of one FMU, whose product is a power, W.
 
     Parameters
     ----------
     column : index of the input among all inputs of the coupled system
     row : index of the output among all outputs of the coupled system
-    position : index of the position output, if `row` is its time derivative; otherwise None
+    position : index of the output whose time derivative is the output `row`; None if no such output
+        exists
     """
 
     column: int
@@ -47,10 +48,7 @@ def is_force(signal: PortSignal) -> bool:
 
 
 def is_motion(signal: PortSignal) -> bool:
-    """Return whether a signal has the unit of a position or an angle.
-
-    Units of velocities and accelerations count as well.
-    """
+    """Return whether a signal has the unit of a position, an angle, or their first or second derivative."""
     if signal.base is None:
         return False
     _, length, time, *others = signal.base.exponents
@@ -60,18 +58,20 @@ def is_motion(signal: PortSignal) -> bool:
 class RoundingSizes:
     """Sizes below which signals are rounding errors and count as zero.
 
-    A constraint violation or a velocity at rest consists of rounding errors, and a comparison with its
-    range is meaningless. The size is the largest of these values:
+    Some signals consist of rounding errors only, such as a constraint violation or the velocity of
+    a body at rest. A comparison of such a signal with its range is meaningless. The limit is the
+    largest of these values:
 
-    - a billionth of the nominal magnitude that the FMU declares for the signal, or 1e-12 of an assumed
-      nominal magnitude.
+    - a billionth of the nominal magnitude that the FMU declares for the signal, or 1e-12 times the
+      assumed nominal magnitude.
     - for a velocity, a billionth of the largest position, divided by the duration of the run.
-    - for an acceleration, a millionth of the largest position, divided by the square of the duration.
-    - the field `least` of the signal.
+    - for an acceleration, a millionth of the largest position, divided by the square of the
+      duration.
+    - the field `least` of the signal, which note_rounding sets.
 
     Parameters
     ----------
-    signals : outputs
+    signals : n outputs with their units
     span : duration of the run, s
     """
 
@@ -89,8 +89,8 @@ class RoundingSizes:
     def at(self, magnitudes: Array) -> Array:
         """Return the size below which each output is only a rounding error, shape (n,).
 
-        The argument contains the largest magnitude of each output. All values have the units of the
-        outputs.
+        The argument contains the largest magnitude of each of the n outputs. All values have the
+        units of the outputs.
         """
         found: Array = np.maximum(self._least, self.negligible(magnitudes))
         for positions, shares in self._kinds:
@@ -98,34 +98,40 @@ class RoundingSizes:
         return found
 
     def negligible(self, magnitudes: Array) -> Array:
-        """Return the fraction of the nominal magnitude below which each output counts as zero, shape (n,)."""
+        """Return the limit below which each output counts as zero, in the output's unit, shape (n,).
+
+        The limit is a fixed fraction of the output's nominal magnitude.
+        """
         return np.asarray(self._shares * self.nominal(magnitudes))
 
     def nominal(self, magnitudes: Array) -> Array:
         """Return the nominal magnitude of each output, shape (n,).
 
-        If the FMU declares no nominal magnitude, FMI assumes 1. If all outputs of the system are smaller
-        than 1, the largest magnitude of all outputs is assumed instead.
+        If the FMU declares no nominal magnitude, FMI assumes 1. If all outputs of the system are
+        smaller than 1 in their units, their largest magnitude replaces this 1.
         """
         assumed = min(1.0, float(magnitudes.max(initial=0.0))) or 1.0
         return np.asarray(np.where(self._nominal > 0.0, self._nominal, assumed))
 
 
 def forget_rounding(network: Network) -> None:
-    """Set the field `least` of each output to zero, because earlier runs must not influence the next ones."""
+    """Set the field `least` of each output to zero before a run.
+
+    The field contains the size of the rounding errors in an earlier run.
+    """
     network.signals[:] = [replace(signal, least=0.0) for signal in network.signals]
 
 
 def note_rounding(network: Network, values: Array) -> None:
     """Set the field `least` of each output to the change that rounding errors of inputs can cause.
 
-    For example, a spring force k·(x₁ − x₂) between equal positions is a rounding error multiplied by k.
-    The rounding error of an input is assumed to be a billionth of the largest magnitude of this input.
-    Outputs of parts without directional derivatives remain unchanged.
+    For example, a spring force k·(x₁ − x₂) between equal positions is the rounding error of x₁ − x₂
+    multiplied by k. The rounding error of an input is assumed to be a billionth of the largest
+    magnitude of this input. Outputs of FMUs without directional derivatives remain unchanged.
 
     Parameters
     ----------
-    network : the coupled system, whose parts have been started
+    network : the coupled system, whose FMUs have been started
     values : outputs and pin forces at all communication points of a run, shape (k, n_y + pins)
     """
     sizes = np.max(np.abs(values), axis=0)
@@ -152,8 +158,8 @@ def _order_of(signal: PortSignal) -> tuple[int, int]:
 def positions(network: Network) -> dict[int, int]:
     """Map the index of each velocity output to the index of its position output.
 
-    Velocity and position belong to the same part and have matching units and names. Examples of names
-    are `x` with `v`, `x` with `x_dot`, and `x` with `der(x)`.
+    Velocity and position belong to the same FMU and have matching units and names. Examples of
+    names are `x` with `v`, `x` with `x_dot`, and `x` with `der(x)`.
     """
     found: dict[int, int] = {}
     for part, rows in zip(network.parts, network.rows, strict=True):
@@ -185,11 +191,11 @@ def _is_rate(velocity: PortSignal, position: PortSignal) -> bool:
 
 
 def bonds(network: Network) -> list[Bond]:
-    """Return pairs of a force input and a velocity output of the same part whose product is a power.
+    """Return pairs of a force input and a velocity output of the same FMU whose product is a power.
 
-    Only parts with states are considered. The velocity, or the corresponding position output, must
-    be connected to the part that drives the force input. If several outputs qualify, the output
-    whose name ends with the same axis (x, y or z) as the input is chosen.
+    Only FMUs with states are considered. The velocity, or the output of the corresponding position,
+    is connected to the FMU that drives the force input. If several outputs qualify, the chosen
+    output ends with the same axis (x, y or z) as the input.
     """
     rates, found = positions(network), []
     for part, columns, rows in zip(network.parts, network.columns, network.rows, strict=True):
@@ -217,9 +223,9 @@ def _is_power(effort: PortSignal, flow: PortSignal) -> bool:
 
 
 def _returns(network: Network, column: int, rows: set[int]) -> bool:
-    """Return whether one of the outputs `rows` is connected to the source of the input `column`.
+    """Return whether one of the outputs `rows` acts on the source of the input `column`.
 
-    The source is a pin, or the part whose output drives the input.
+    The source is a rigid connection (pin), or the FMU whose output drives the input.
     """
     source = int(network.source[column])
     if source >= network.n_y:
@@ -229,6 +235,6 @@ def _returns(network: Network, column: int, rows: set[int]) -> bool:
 
 
 def _alike(effort: PortSignal, flow: PortSignal) -> bool:
-    """Return whether two signals belong to the same port and their names end with the same axis x, y or z."""
+    """Return whether two signals belong to the same port and to the same axis x, y or z."""
     (port, _, member), (other, _, beside) = effort.name.rpartition("."), flow.name.rpartition(".")
     return port == other and member[-1:] == beside[-1:] and member[-1:] in _AXES

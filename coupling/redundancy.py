@@ -1,10 +1,12 @@
-"""Removal of redundant forces in rigid joints that are modelled by pins at several points.
+"""Removal of redundant forces in rigid joints that are modelled by several connected points.
 
-Opposite forces along the line between two points of a rigid body do not change its motion. Such a
-pair of forces is redundant. A joint pinned at two points (a revolute joint) has one redundant pair.
-A joint pinned at three points (a fixed joint) has three. The unknowns of a communication step are
-therefore the components of the pin forces in the orthogonal complement. No gap can open in the
-removed directions, because both bodies have equal distances between the points.
+A pin is a rigid connection of two positions; each connected point has three pins. Consider two
+points of a rigid body. A pair of opposite forces along the line between the points does not change
+the motion of the body. Such a pair of forces is redundant. A revolute joint, modelled by two
+points, has one redundant pair of forces. A fixed joint, modelled by three points, has three. The
+unknowns of a communication step are therefore components of the pin forces in the orthogonal
+complement of the redundant forces. The distance between two points is equal on both bodies, so the
+points cannot separate in the direction of a redundant force.
 """
 
 from __future__ import annotations
@@ -20,14 +22,15 @@ from .network import Pin
 
 
 class PinBasis:
-    """Orthonormal basis of the pin forces that are not redundant.
+    """Orthonormal basis of the pin forces without redundant forces.
 
     A pin is a rigid connection of two positions by a pair of opposite forces.
 
     Parameters
     ----------
-    pins : pins of one group of coupled parts
-    rows : index of the first position of each pin among the output values of the coupled system
+    pins : pins of one group of coupled FMUs
+    rows : index of the first of the two positions of each pin, among the outputs of the coupled
+        system
     """
 
     def __init__(self, pins: Sequence[Pin], rows: NDArray[np.intp]) -> None:
@@ -42,22 +45,22 @@ class PinBasis:
         self.size = len(pins) - redundant
 
     def update(self, values: Array) -> None:
-        """Recompute the basis of the pin forces for the present positions of the pins.
+        """Recompute the basis of the pin forces for the present positions of the connected points.
 
-        The positions are elements of `values`, the output values of the coupled system.
+        The positions are elements of `values`, the outputs of the coupled system.
         """
         if not self._joints:
             return
         idle = np.linalg.qr(np.array([*self._idle(values[self._rows])]).T)[0]
         kept = self._matrix - idle @ (idle.T @ self._matrix)
         left, _, right = np.linalg.svd(kept, full_matrices=False)
-        if self._matrix.shape[1] == self.size:  # orthonormal basis closest to the previous basis
+        if self._matrix.shape[1] == self.size:  # the orthonormal basis that is closest to the previous basis
             self._matrix = left @ right
         else:
             self._matrix = left[:, : self.size]
 
     def _idle(self, positions: Array) -> Iterator[Array]:
-        """Yield each redundant force as a vector of unit length with one component per pin, shape (pins,)."""
+        """Yield each redundant pair of forces as a unit vector with one component per pin, shape (pins,)."""
         for joint in self._joints:
             for a, b in combinations(joint, 2):
                 force = np.zeros(len(positions))
@@ -66,9 +69,9 @@ class PinBasis:
                 yield force / np.linalg.norm(force)
 
     def reduced(self, values: Array) -> Array:
-        """Transform values per pin, shape (pins, …), to the reduced basis, shape (size, …)."""
+        """Transform values for each pin, shape (pins, …), to the basis without redundancy, shape (size, …)."""
         return np.asarray(self._matrix.T @ values)
 
     def full(self, components: Array) -> Array:
-        """Transform components in the reduced basis, shape (size, …), to values per pin, shape (pins, …)."""
+        """Transform components in the basis, shape (size, …), to values for each pin, shape (pins, …)."""
         return np.asarray(self._matrix @ components)

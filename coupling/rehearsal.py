@@ -1,4 +1,4 @@
-"""Tests of coupled parts at the start of a run, and choice of coupling methods for groups of parts."""
+"""Tests of coupled FMUs at the initial time, and choice of a coupling method for each group of FMUs."""
 
 from __future__ import annotations
 
@@ -31,19 +31,22 @@ from .stepping import (
 )
 from .system import CouplingRemark
 
-_FAST = 2.0  # largest product of angular frequency and step with which a step resolves a connection's vibration
-_SHORT = 1e-3  # length of a test step in which masses hardly move, relative to the communication step
+# A step resolves the vibration of a connection up to this product of angular frequency and step.
+_FAST = 2.0
+# A test step with this fraction of the communication step is so short that masses hardly move.
+_SHORT = 1e-3
 
 
 @dataclass(frozen=True)
 class MethodChoice:
-    """Coupling method of a group of parts, and a sentence that gives the reason for the choice.
+    """Coupling method of a group of FMUs, and the reason for the choice.
 
     Parameters
     ----------
     method : `sequential`, `hermite`, `mean_force` or `pin`
-    order : degree of extrapolation of the sequential method, order of convergence of the others
-    reason : reason for the choice
+    order : degree of extrapolation for the method `sequential`, order of convergence for other
+        methods
+    reason : reason for the choice, as a phrase for the report
     """
 
     method: str
@@ -54,27 +57,29 @@ class MethodChoice:
 def rehearse(
     network: Network, settings: Settings, method: str | None = None, order: int | None = None
 ) -> tuple[list[MethodChoice], list[CouplingRemark]]:
-    """Test the coupled parts at the start and choose a coupling method for each group of parts.
+    """Test the coupled FMUs at the start and choose a coupling method for each group of FMUs.
 
-    The tests advance the parts, so all parts must be started again before the run. If a part does not
-    have a capability that it claims, this capability is not used.
+    The tests advance the FMUs, so all FMUs must be started again before the run. If an FMU declares
+    a capability that it does not have, this capability is not used.
 
     Parameters
     ----------
-    network : parts and their connections
+    network : FMUs and their connections
     settings : time span, tolerance and step of the run
-    method : coupling method chosen by the user; with None or `auto`, a method is chosen for each group
+    method : coupling method chosen by the user; with None or `auto`, a method is chosen for each
+        group
     order : degree of extrapolation chosen by the user, or None
 
     Returns
     -------
     choices : one choice per group, in the order of the groups
-    remarks : facts about the parts and their coupling that the user should know
+    remarks : facts for the user about the FMUs and their coupling
 
     Raises
     ------
-    SolveError : if no method that the parts support keeps a loop of connections stable
-    ClaimFailed : if a part reports an error in a call that it claims to support
+    SolveError : if the FMUs form a loop and support no coupling method that is stable for this loop
+    ClaimFailed : if an FMU reports an error in a call although it declares that it supports the
+        call
     """
     master = Master(network, [], settings)
     present = master.initial()
@@ -117,7 +122,7 @@ def _chosen(
         return MethodChoice(
             SEQUENTIAL,
             2 if order is None else order,
-            "no loop: the parts are advanced in turn",
+            "no loop: the FMUs are advanced in turn",
         ), []
     stuck = [network.parts[k].name for k in group.parts if not network.parts[k].abilities.restores]
     wished = None if method == "auto" else method
@@ -125,12 +130,12 @@ def _chosen(
         if wished not in (None, PIN):
             place = ".".join(network.pins[group.pins[0] - network.n_y].first)
             raise SolveError(
-                f"coupling: the method {wished} cannot close the rigid pin at {place}; use --method {PIN}, or the"
-                " archive with bushings"
+                f"coupling: the method {wished} cannot close the rigid connection at {place}; use --method"
+                f" {PIN}, or the archive with bushings"
             )
         if stuck:
             raise SolveError(
-                f"coupling: a rigid pin needs FMUs that can restore their state; {', '.join(stuck)} cannot"
+                f"coupling: rigid connections require FMUs that can restore their state; {', '.join(stuck)} cannot"
             )
         reason = f"{len(group.pins)} pairs of positions must agree: forces keep them together"
         return MethodChoice(PIN, 4 if _pinned_only(network, group) else held_order(network, group), reason), []
@@ -144,22 +149,22 @@ def _chosen(
     speed = _connection_speed(network, group, present, settings.nominal)
     if wished == MEAN and speed is None:
         raise SolveError(
-            f"coupling: the method {MEAN} requires springs and dampers between the parts, as separate FMUs without"
-            f" states; use --method {HERMITE}, or put the springs and dampers into separate FMUs"
+            f"coupling: the method {MEAN} requires springs and dampers as separate FMUs without states;"
+            f" use --method {HERMITE}, or put the springs and dampers into separate FMUs"
         )
     if wished == MEAN or (wished is None and speed is not None and speed * settings.nominal > _FAST):
         return _mean(speed or 0.0, settings.nominal)
     more = [] if speed is None else [f", ωH = {speed * settings.nominal:.2g}"]
-    reason = "a loop of parts that can restore their states" + "".join(more)
+    reason = "a loop of FMUs that can restore their states" + "".join(more)
     return MethodChoice(HERMITE, held_order(network, group), reason), []
 
 
 def held_order(network: Network, group: CoupledGroup) -> int:
-    """Return the highest order of convergence that a group reaches with the inputs that its parts accept.
+    """Return the highest order of convergence that a group of FMUs can reach.
 
-    The order is 4 if all parts accept inputs that vary within a step. A part that requires constant
-    inputs limits the order to 2. If outputs of such a part depend directly on inputs of the part, the
-    order is 1.
+    The order is 4 if all FMUs accept inputs that vary within a step. An FMU that accepts only
+    constant inputs limits the order to 2. If outputs of such an FMU depend directly on its inputs,
+    the order is 1.
     """
     holding = [part for k in group.parts if not (part := network.parts[k]).abilities.takes_courses and part.inputs]
     if not holding:
@@ -188,7 +193,8 @@ def _sequential(
 ) -> tuple[MethodChoice, list[CouplingRemark]]:
     """Choose the sequential method with the highest order of extrapolation that is stable.
 
-    The loop gain of the coupled parts limits the order. An order or method chosen by the user is kept.
+    The loop gain is the factor by which a step multiplies an error of the extrapolated inputs. A
+    larger loop gain requires a lower order. An order or method chosen by the user is not changed.
 
     Raises
     ------
@@ -241,9 +247,9 @@ def _beyond(gain: float, order: int, limit: float, driven: str) -> str:
 
 
 def _takes_motion(network: Network, group: CoupledGroup) -> str:
-    """Return the names of the parts of a group that receive motions and return forces.
+    """Return the names of the FMUs of a group that receive motions and return forces.
 
-    The units of the signals show whether a signal is a motion or a force.
+    The unit of a signal shows whether the signal is a motion or a force.
     """
     parts = [network.parts[k] for k in group.parts]
     found = [p.name for p in parts if any(map(is_motion, p.inputs)) and any(map(is_force, p.outputs))]
@@ -253,10 +259,10 @@ def _takes_motion(network: Network, group: CoupledGroup) -> str:
 def _loop_gain(network: Network, group: CoupledGroup) -> float | None:
     """Return the factor by which one sequential step multiplies an error of the extrapolated inputs.
 
-    The parts are advanced one after another, and a later part receives the new outputs of earlier
-    parts. Only connections back to an earlier part use extrapolated values. These connections pass
-    errors on to the next step. Returns None if a part does not provide the derivatives of its outputs
-    with respect to its inputs.
+    The FMUs are advanced one after another, and a later FMU receives the new outputs of earlier
+    FMUs. Only connections back to an earlier FMU use extrapolated values. These connections pass
+    errors on to the next step. The result is None if an FMU does not provide the derivatives of its
+    outputs with respect to its inputs.
     """
     gains, connection = gains_of(network, group), connection_of(network, group)
     if gains is None:
@@ -271,16 +277,16 @@ def _loop_gain(network: Network, group: CoupledGroup) -> float | None:
 
 
 def _connection_speed(network: Network, group: CoupledGroup, present: Present, h: float) -> float | None:
-    """Return the largest angular frequency of vibrations on the springs between parts, rad/s.
+    """Return the largest angular frequency, rad/s, of vibrations on the springs between FMUs.
 
-    A change of the spring forces moves the parts during a step, so that the spring forces change again.
-    The frequency follows from the ratio of the second change to the first change. Two step lengths are
-    tested, because the ratio is zero if a step is a multiple of a part's vibration period. If a part
-    supports only equal steps, only the communication step is tested.
+    A change of the spring forces moves the FMUs during a step, and this motion changes the spring
+    forces again. The frequency follows from the ratio of the second change to the first change. Two
+    step lengths are tested, because the ratio is zero if a step is a multiple of an FMU's vibration
+    period. If an FMU supports only equal steps, only the communication step is tested.
 
-    The result is None unless the extrapolated signals are outputs of force laws without states. It is
-    also None if a part fails, or if the ratio does not decrease with the step. The ratio does not
-    decrease in an algebraic loop.
+    The result is None if an extrapolated signal is not an output of a force law without states, or
+    if an FMU fails. The result is also None if the ratio does not decrease with the step, which
+    indicates an algebraic loop.
     """
     law = {k for k in group.parts if not network.parts[k].abilities.memory}
     if not len(group.feedback) or any(network.owner(int(row)) not in law for row in group.feedback):
@@ -297,7 +303,11 @@ def _connection_speed(network: Network, group: CoupledGroup, present: Present, h
 
 
 def _response(network: Network, group: CoupledGroup, present: Present, h: float) -> float:
-    """Return the factor by which a step of length h, s, multiplies a change of the forces between parts."""
+    """Return the factor by which one step multiplies a small change of the forces between FMUs.
+
+    The changed forces move the FMUs during a step of length h, s, and this motion changes the
+    forces again.
+    """
     stepper = Stepper(network, group, MEAN, 2, positions(network))
     saved: dict[int, Any] = {k: network.parts[k].save() for k in group.parts}
     zeros = np.zeros((network.n_u, 4))

@@ -14,7 +14,11 @@ from .system import CouplingRemark
 
 
 def energy_remarks(found: Sequence[EnergyResidual], tolerance: float) -> list[CouplingRemark]:
-    """Return a remark for each connection that creates or loses more energy than ten times the tolerance."""
+    """Return a remark for each connection whose relative energy residual exceeds ten times the tolerance.
+
+    The residual is the energy that the coupling creates or loses, relative to the transferred
+    energy.
+    """
     return [
         CouplingRemark(
             "creates_energy",
@@ -28,7 +32,7 @@ def energy_remarks(found: Sequence[EnergyResidual], tolerance: float) -> list[Co
 
 
 def end_remarks(name: str, end: float, stop: float) -> Iterator[CouplingRemark]:
-    """Yield a remark if a part has asked to end the simulation before the final time."""
+    """Yield a remark if an FMU has asked to end the simulation before the final time."""
     if name:
         text = (
             f"{name} asks to end the simulation at t = {end:.9g} s, before the final time of {stop:g} s; the"
@@ -38,7 +42,7 @@ def end_remarks(name: str, end: float, stop: float) -> Iterator[CouplingRemark]:
 
 
 def late_event_remarks(run: Record) -> Iterator[CouplingRemark]:
-    """Yield a remark if other parts notice events inside a step only at the end of the step."""
+    """Yield a remark if an FMU has events inside a step that other FMUs notice only at its end."""
     if run.late:
         text = (
             f"{run.late} events lie inside communication steps, and not all FMUs can go back to these times: other"
@@ -48,7 +52,10 @@ def late_event_remarks(run: Record) -> Iterator[CouplingRemark]:
 
 
 def noise_remarks(network: Network, run: Record) -> Iterator[CouplingRemark]:
-    """Yield a remark for each part whose outputs have noise above the tolerance, with the noisiest output."""
+    """Yield a remark for each FMU whose outputs have noise; the remark names the noisiest output.
+
+    Noise consists of errors that shorter communication steps do not reduce.
+    """
     noise = run.noise[: network.n_y] / np.maximum(bounded_ranges(run, network), 1e-300)
     for part, rows in zip(network.parts, network.rows, strict=True):
         if noise[rows].any():
@@ -65,7 +72,7 @@ def noise_remarks(network: Network, run: Record) -> Iterator[CouplingRemark]:
 
 
 def sample_remarks(network: Network, settings: Settings) -> list[CouplingRemark]:
-    """Return a remark for each sampled part whose period is no multiple of the fixed step."""
+    """Return a remark for each sampled FMU whose sample period is not a multiple of the fixed step."""
     found = []
     for part in network.parts:
         period = part.abilities.period

@@ -1,4 +1,4 @@
-"""Tests of the parts of a coupled system at the start of a run: restored states, slopes, accuracy, equilibrium."""
+"""Tests of the capabilities, the accuracy and the equilibrium of each FMU at the initial time."""
 
 from __future__ import annotations
 
@@ -17,22 +17,28 @@ from .ports import is_force, is_motion
 from .stepping import Present, held
 from .system import CouplingRemark
 
-_SAME = 1e-9  # largest relative difference of outputs that count as equal
-_NOTICED = 64.0  # smallest change of an output, in units in the last place, that shows the effect of an input
-_PROBES = 100  # number of steps of a test run in which a part moves under constant forces
-_FURTHER = 1.5  # a motion is bounded if the second half increases the largest displacement by at most this factor
-_MOST_HALVINGS = 10  # largest number of attempts to find a step that a part can take
-_AT_REST = 1e-5  # a part is at rest if its motion without forces is below this fraction of its motion with forces
+_SAME = 1e-9  # Outputs are equal if their relative difference is at most this number.
+# An output depends on an input if it changes by more than this number of units in the last place.
+_NOTICED = 64.0
+# number of steps of the test in which an FMU moves under constant forces
+_PROBES = 100
+# A motion is bounded if the second half of the test increases the largest displacement by at most this factor.
+_FURTHER = 1.5
+# The test step is halved at most this number of times until the FMU accepts it.
+_MOST_HALVINGS = 10
+# An FMU is at rest if its motion without forces is below this fraction of its motion with forces.
+_AT_REST = 1e-5
 
 
 def tested(
     network: Network, k: int, part: Participant, present: Present, settings: Settings
 ) -> Iterator[CouplingRemark]:
-    """Test the abilities that one part claims, correct wrong claims, and yield remarks."""
+    """Test the capabilities that an FMU declares, correct wrong declarations, and yield remarks."""
     given = network.inputs_at(present.values)[network.columns[k]]
     sampled = part.abilities.period is not None
     h = settings.nominal if sampled else _passed_length(part, present.t, settings.nominal, given)
-    with suppress(PartFailed):  # if a part fails in a test, its remaining claims are not tested
+    # If an FMU fails in a test, its other capabilities are not tested.
+    with suppress(PartFailed):
         for claim, why in _wrong(part, present.t, h, given):
             part.abilities = part.abilities.corrected(claim, why)
     yield from wrong_claims(part)
@@ -43,16 +49,18 @@ def tested(
         )
         yield CouplingRemark("takes_no_slopes", part.name, text)
     yield from _coarse(part, settings)
-    if able.restores and able.memory and able.varies:  # the test makes steps of other lengths
-        with suppress(PartFailed):  # a part may fail if the forces of the connections are missing
+    # The test makes steps of different lengths.
+    if able.restores and able.memory and able.varies:
+        # An FMU can fail if no forces act at its connections.
+        with suppress(PartFailed):
             yield from _own_equilibrium(network, k, present, h, settings.stop - settings.start)
 
 
 def _wrong(part: Participant, t: float, h: float, given: Array) -> Iterator[tuple[str, str]]:
-    """Test the capabilities that a part claims; yield each capability that fails, with the reason.
+    """Yield each capability of an FMU that fails in a test, with the reason.
 
-    The caller removes the capability before the next test. The claim that a part has no states is
-    tested as well.
+    The caller removes the capability before the next test. The declaration that an FMU has no
+    states is also tested.
     """
     if part.abilities.period is not None:
         return
@@ -84,10 +92,10 @@ def _coarse(part: Participant, settings: Settings) -> Iterator[CouplingRemark]:
 def _own_equilibrium(
     network: Network, k: int, present: Present, h: float, span: float
 ) -> Iterator[CouplingRemark]:
-    """Yield a remark if, at the start, a part would stay at rest without the forces of the connections.
+    """Yield a remark if an FMU starts in its own equilibrium instead of the equilibrium of the system.
 
-    The part then starts in its own equilibrium instead of the equilibrium of the coupled system. A part
-    without a stable equilibrium, such as a free mass, gets no remark.
+    Such an FMU would remain at rest if no forces acted at its connections. An FMU without a stable
+    equilibrium, such as a free mass, gets no remark.
     """
     part, given = network.parts[k], network.inputs_at(present.values)[network.columns[k]]
     forces = [j for j, signal in enumerate(part.inputs) if is_force(signal) and given[j] != 0.0]
@@ -106,16 +114,15 @@ def _own_equilibrium(
         text = (
             f"{part.name} starts in its own equilibrium, without the forces of the connections, but"
             f" {part.inputs[largest].name} = {given[largest]:.3g} {part.inputs[largest].unit} acts on it at the"
-            " start; if the machine starts at rest, give the part its state in the equilibrium of the machine"
+            " start; if the system starts at rest, give this FMU its state in the equilibrium of the system"
         )
         yield CouplingRemark("own_equilibrium", part.name, text)
 
 
 def _resists(part: Participant, t: float, span: float, given: Array, motion: list[int]) -> bool:
-    """Return whether the motion of a part under constant inputs stays bounded.
+    """Return whether the motion of an FMU under constant inputs is bounded.
 
-    The largest displacement in the whole run is compared with the largest displacement in the first
-    half.
+    The motion is bounded if the second half of the run hardly increases the largest displacement.
     """
     begin, h, course = part.outputs_now(), span / _PROBES, held(polynomials.constant(given), part.abilities)
     moved, state = [], part.save()
@@ -133,11 +140,11 @@ def _resists(part: Participant, t: float, span: float, given: Array, motion: lis
 
 
 def _stepped(part: Participant, t: float, h: float, given: Array, *courses: Array) -> Array:
-    """Return the outputs of a part after successive steps, one step for each course.
+    """Return the outputs of an FMU after successive steps; each element of `courses` defines one step.
 
-    A course contains the polynomials of all inputs over one step. Before the first step, the inputs are
-    `given`. Afterwards, the state from before the steps is restored. A part that cannot restore states
-    is started again at time t.
+    The element contains the polynomials of all inputs over the step. Before the first step, the
+    inputs are `given`. Afterwards, the FMU returns to its state before the steps. An FMU that
+    cannot restore its state is started again at time t.
     """
     state = part.save() if part.abilities.restores else None
     try:
@@ -156,9 +163,9 @@ def _stepped(part: Participant, t: float, h: float, given: Array, *courses: Arra
 
 
 def _passed_length(part: Participant, t: float, h: float, given: Array) -> float:
-    """Return the longest of the steps h, h/2, h/4, …, s, with which a part completes two steps.
+    """Return the longest of the steps h, h/2, h/4, …, s, for which two successive steps succeed.
 
-    The result is h if the part fails with all these steps, or if it supports only equal steps.
+    The result is h if an FMU fails with all these steps, or if it supports only equal steps.
     """
     if not part.abilities.varies:
         return h
@@ -174,15 +181,16 @@ def _passed_length(part: Participant, t: float, h: float, given: Array) -> float
 
 
 def _restores_wrongly(part: Participant, t: float, h: float, given: Array) -> str:
-    """Return the reason why a part does not restore a saved state correctly, or an empty text.
+    """Return the reason why an FMU does not restore a saved state correctly, or an empty text.
 
-    Two steps are made from a saved state, and repeated from the same state. In between, a step with
-    other inputs is made. The repetition must give the same outputs. After the state is restored, the
-    outputs must equal the outputs before the steps.
+    The test makes two steps from a saved state, a step with other inputs, and the two steps again
+    from the same state. The repetition must give the same outputs. The outputs after the state is
+    restored must equal the outputs before the steps.
     """
     course, begin = polynomials.constant(given), part.outputs_now()
     first = _stepped(part, t, h, given, course, course)
-    with suppress(PartFailed):  # a part may refuse other inputs
+    # Some FMUs reject inputs that differ from the connected outputs.
+    with suppress(PartFailed):
         _stepped(part, t, h, given, polynomials.constant(_higher(given)))
     try:
         second = _stepped(part, t, h, given, course, course)
@@ -196,21 +204,21 @@ def _restores_wrongly(part: Participant, t: float, h: float, given: Array) -> st
 
 
 def _higher(given: Array) -> Array:
-    """Return inputs that are all slightly larger than the given inputs.
+    """Return inputs that are slightly larger than the given inputs.
 
-    The increments differ, so that differences between inputs also change.
+    The increments differ between inputs, so that differences of two inputs also change.
     """
     return np.asarray(given + np.maximum(1e-3 * np.abs(given), 1e-3) * np.arange(1, len(given) + 1))
 
 
 def _remembers(part: Participant, t: float, h: float, given: Array) -> bool:
-    """Return whether the outputs of a part after two steps depend on the inputs during the first step."""
+    """Return whether the outputs of an FMU after two steps depend on the inputs during the first step."""
     steady, higher = polynomials.constant(given), polynomials.constant(_higher(given))
     return not _same(*(_stepped(part, t, h, given, first, higher) for first in (steady, higher)))
 
 
 def _ignores_slopes(part: Participant, t: float, h: float, given: Array) -> bool:
-    """Return whether a step of a part depends on the input values, but not on the input slopes.
+    """Return whether an FMU uses the values of its inputs, but not the slopes.
 
     The second step of a run is tested, because some FMUs use input slopes only in the first step.
     """

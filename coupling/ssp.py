@@ -29,7 +29,7 @@ from .units import PhysicalUnit, by_name, conversion, defined
 
 ANNOTATION = "org.gpmelica.coupling"
 _FMU = "application/x-fmu-sharedlibrary"
-# Kinds of signals that the simulation master does not support, by the XML element that marks the kind.
+# Types of signals that the simulation master does not support, by the XML element that marks the type
 _UNSUPPORTED = {
     "Dimension": "an array",
     "Clock": "a clock or a clocked variable",
@@ -60,10 +60,11 @@ class SystemConnection:
 
     Parameters
     ----------
-    source : output that drives the connection
-    target : input that the connection drives
-    factor, offset : combination of unit conversions and linear transformations
-    unchecked : connector whose unit is unknown although the other connector has a known unit, or None
+    source : output at which the connection begins
+    target : input at which the connection ends
+    factor, offset : result of all unit conversions and linear transformations along the connection
+    unchecked : connector without a known unit, if the connector at the other end has a known unit;
+        otherwise None
     """
 
     source: Port
@@ -75,7 +76,9 @@ class SystemConnection:
 
 @dataclass(frozen=True)
 class Hop:
-    """A connection as the archive describes it, before nested systems are flattened.
+    """A connection between two connectors, as in the SSP archive.
+
+    The connectors can belong to nested systems.
 
     Parameters
     ----------
@@ -92,14 +95,15 @@ class Hop:
 
 @dataclass(frozen=True)
 class WholeEntry:
-    """Annotation of an archive that describes the FMU of the uncut machine.
+    """Annotation of an SSP archive about the FMU of the uncut mechanism.
 
     Parameters
     ----------
     source : path of the FMU
-    exact : whether parts and uncut machine have the same equations; False if spring-dampers replace
-        pins
-    same : outputs of parts, each with the variable of the uncut machine to which it should be equal
+    exact : whether cut and uncut mechanism have the same equations; False if spring-dampers replace
+        rigid joints
+    same : outputs of other FMUs, each with the variable of the uncut mechanism to which it should
+        be equal
     """
 
     source: Path
@@ -113,18 +117,18 @@ class SystemStructure:
 
     Parameters
     ----------
-    elements : FMUs by the names of their elements
+    elements : FMUs by the names of their SSP elements
     links : connections from FMU to FMU, after nested systems were flattened
-    pins : pairs of points of two FMUs that must coincide
-    hops : connections as in the archive, by the connector at which the connection ends
-    connectors : name of the unit of each connector, or an empty string
+    pins : pairs of positions of two FMUs that must be equal
+    hops : connections as in the archive; the key is the connector at which the connection ends
+    connectors : name of each connector's unit, or an empty string
     units : definitions of units by name
-    start, stop : time span of the default experiment, s
+    start, stop : initial and final time of the default experiment, s
     step : communication step from an annotation, s
     tolerance : admissible relative error from an annotation
-    periods : sample period of each sampled element, s
-    whole : annotation that describes the uncut machine, or None
-    modes : eigenfrequencies of the uncut machine in the initial state, in ascending order, Hz
+    periods : sample periods, s, by name of the sampled element
+    whole : annotation about the FMU of the uncut mechanism, or None
+    modes : eigenfrequencies of the uncut mechanism in the initial state, in ascending order, Hz
     """
 
     name: str
@@ -171,7 +175,7 @@ def _local(node: Any) -> str:
 def _children(node: Any, *path: str) -> Iterator[Any]:
     """Yield the XML elements at the end of a path of local names.
 
-    Each name in the path selects children of the element before.
+    Each name in the path selects children of the previously selected elements.
     """
     if not path:
         yield node
@@ -399,7 +403,7 @@ class _Reader:
 
     def _annotation(self, node: Any) -> None:
         found, tag = self._found, _local(node)
-        if tag == "FixedStepMaster":  # annotation of the program OMSimulator
+        if tag == "FixedStepMaster":  # OMSimulator stores its fixed step in this annotation.
             found.step = self._number(node, "stepSize", tag, 0.0) or found.step
         elif tag == "FixedStepAlgorithm":
             found.step = self._number(node, "baseStepSize", tag, 0.0) or found.step
@@ -450,7 +454,7 @@ class _Reader:
         owners = [e for e in self._found.elements if name.startswith(e + ".")]
         if not owners:
             self._problems.append(
-                Problem(f"pin {name}", "expected ELEMENT.VARIABLE with an element of the system")
+                Problem(f"pin {name}", "expected ELEMENT.VARIABLE with the name of an FMU in the system")
             )
             return "", name
         owner = max(owners, key=len)
@@ -462,13 +466,13 @@ def connections(
 ) -> tuple[list[SystemConnection], list[Problem]]:
     """Return the connections between FMUs, and a problem for each pair of incompatible units.
 
-    A connection between two FMUs may pass through connectors of nested systems. If a connector of an
-    FMU has no unit, the unit of the FMU variable is used. If a connector of a nested system has no
-    unit, the unit of the value remains unchanged.
+    A connection between two FMUs may pass through connectors of nested systems. If a connector of
+    an FMU has no unit, the unit of the FMU variable is used. If a connector of a nested system has
+    no unit, the unit of the value remains unchanged.
 
     Parameters
     ----------
-    structure : the system with nested systems
+    structure : coupled system as in the archive
     signals : variables of the FMUs, or an empty mapping if the FMUs have not been read
     """
     found, problems = list[SystemConnection](), list[Problem]()
@@ -480,9 +484,9 @@ def connections(
 
 
 def _route(structure: SystemStructure, target: Port) -> list[tuple[Hop, Port]]:
-    """Return the chain of connections in the archive from the first source to a connector.
+    """Return the chain of connections that leads from the first source to a connector.
 
-    Each connection is paired with the connector at which it ends.
+    Each connection in the result is followed by the connector at which it ends.
     """
     found, port = list[tuple[Hop, Port]](), target
     while port in structure.hops and all(port != passed for _, passed in found):
@@ -504,7 +508,7 @@ class _Units:
         return self.structure.connectors.get(port, "") or ("" if variable is None else variable.unit)
 
     def at(self, port: Port) -> PhysicalUnit | None:
-        """Return the unit of a connector in SI base units; None if the unit is missing or unknown."""
+        """Return the unit of a connector; None if the unit is missing or unknown."""
         name, variable = self.structure.connectors.get(port, ""), self.signals.get(port)
         if name in self.structure.units:
             return self.structure.units[name]
@@ -516,8 +520,8 @@ class _Units:
 def _along(route: list[tuple[Hop, Port]], units: _Units, problems: list[Problem]) -> SystemConnection:
     """Combine successive connections into one connection with a factor and an offset.
 
-    Each of the connections converts the unit and then applies a linear transformation. A pair of units
-    that cannot be converted is added to `problems`.
+    Each connection of the route converts the unit and then applies a linear transformation. If two
+    units cannot be converted, an error message is added to `problems`.
     """
     source, (_, target) = route[0][0].source, route[-1]
     factor, offset, unchecked = 1.0, 0.0, None

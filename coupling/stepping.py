@@ -1,10 +1,10 @@
-"""Implementation of one communication step of one group of coupled parts, for each coupling method.
+"""Implementation of one communication step of one group of coupled FMUs, for each coupling method.
 
 A course is the polynomial of a signal over the step. A course has four coefficients in ascending
 powers of the relative time. The relative time is 0 at the beginning and 1 at the end of the step. A
-pin is a pair of positions of two parts that must be equal. The pin force is the unknown force that
-makes the positions equal. A law is a part without states that returns forces, such as a spring. The
-network has n_y outputs and n_u inputs in total.
+pin is a rigid connection: a pair of positions of two FMUs that must be equal. The pin force is the
+unknown force that makes the positions equal. A law is an FMU without states that returns forces,
+such as a spring. The coupled system has n_y outputs and n_u inputs in total.
 """
 
 from __future__ import annotations
@@ -27,19 +27,21 @@ from .redundancy import PinBasis
 
 SEQUENTIAL, HERMITE, MEAN, PIN = "sequential", "hermite", "mean_force", "pin"
 METHODS = (SEQUENTIAL, HERMITE, MEAN, PIN)
-# Ratio of two test steps. With the golden ratio, the steps are hardly ever multiples of one vibration period.
-# If a test step is a multiple of a vibration's period, only the other test step shows the vibration.
+# Two test steps have the ratio of the golden section, so a vibration's period hardly ever divides both.
+# If a test step is a multiple of the period of a vibration, the step does not show the vibration.
 GOLDEN = (3.0 - 5.0**0.5) / 2.0
 _ROUNDING = 1e-12
-_MOST_EVENTS = 100  # largest number of events of one part in one step
-_ROUNDED = 2e3  # largest factor on velocity errors of pins; a larger factor would amplify rounding errors
-_GAP = 1e-11  # a pin is closed if the gap of its positions is below this fraction of the positions' range
+_MOST_EVENTS = 100  # largest number of events of one FMU in one step
+# The factor on velocity errors of rigid connections is at most this number; more would amplify rounding errors.
+_ROUNDED = 2e3
+# Rigidly connected positions are equal if they differ by less than this fraction of the positions' range.
+_GAP = 1e-11
 
 
 class EarlyReturn(Exception):
-    """Exception for a part that stopped at an event before the end of the communication step.
+    """Exception for an FMU that stops at an event before the end of the communication step.
 
-    The attribute `time` is the time at which the part stopped, s.
+    The attribute `time` is the time at which the FMU stops, s.
     """
 
     def __init__(self, time: float) -> None:
@@ -48,26 +50,30 @@ class EarlyReturn(Exception):
 
 
 class EndedInside(Exception):
-    """Exception for a part that ends the simulation inside a step, if the step cannot be shortened."""
+    """Exception for an FMU that ends the simulation inside a step that cannot be repeated."""
 
 
 class NotConverged(Exception):
-    """Exception for a communication step whose iteration found no solution."""
+    """Exception for a communication step whose iteration finds no solution."""
 
 
 @dataclass
 class Present:
-    """Values of all signals at the present communication point and at earlier ones since the last event.
+    """Values of all signals at the present and at earlier communication points since the last event.
+
+    A pin is a rigid connection of two positions by a pair of opposite forces. The system has n_y
+    outputs.
 
     Parameters
     ----------
-    t : time, s
+    t : present time, s
     values : outputs and pin forces, shape (n_y + pins,)
-    slopes : time derivatives of the outputs, shape (n_y + pins,); zero if a part does not provide them
+    slopes : time derivatives of the outputs, shape (n_y + pins,); zero for the pin forces and for
+        FMUs that do not provide derivatives
     times : earlier communication points and the present one, in ascending order, s
-    history : values at `times`
-    last : polynomials of the last step, and the length of this step, s; None at the start or after an
-        event
+    history : outputs and pin forces at `times`
+    last : polynomials of the previous step, and the length of that step, s; None at the start or
+        after an event
     """
 
     t: float
@@ -78,16 +84,19 @@ class Present:
     last: tuple[Array, float] | None = None
 
     def predicted(self, h: float, degree: int) -> Array:
-        """Return polynomials for the next step, of at most the given degree, through the last values."""
+        """Return polynomials that extrapolate the last values over the next step of length h, s.
+
+        The polynomials have at most the given degree.
+        """
         points = min(degree + 1, len(self.times))
         times = tuple(round((time - self.t) / h, 12) for time in self.times[-points:])
         return polynomials.through(times, np.array(self.history[-points:]).T)
 
     def continued(self, h: float) -> Array:
-        """Return the polynomials of the last step, extrapolated over the next step.
+        """Return the polynomials of the previous step, extrapolated over the next step of length h, s.
 
-        At the start or after an event, the polynomials are straight lines with the present values and
-        slopes.
+        At the start or after an event, the polynomials are straight lines with the present values
+        and slopes.
         """
         if self.last is not None:
             courses, length = self.last
@@ -99,22 +108,24 @@ class Present:
 
 @dataclass
 class Step:
-    """One attempt of a communication step; polynomials have four coefficients per signal.
+    """Data of one attempt to make a communication step; each polynomial has four coefficients.
+
+    A pin is a rigid connection of two positions by a pair of opposite forces. The system has n_y
+    outputs and n_u inputs.
 
     Parameters
     ----------
     t, h : beginning and length of the step, s
-    courses : polynomials of outputs and pin forces, shape (n_y + pins, 4); predicted at first, computed
-        later
-    given : polynomials of the inputs as passed to the parts, shape (n_u, 4)
-    saved : states of the parts at the beginning of the step, by index of the part
-    values : outputs and pin forces, shape (n_y + pins,); an output is updated when its part has been
-        advanced
-    events : indices of the parts that have an event at the end of the step
+    courses : polynomials of outputs and pin forces, shape (n_y + pins, 4); first a prediction, then
+        the computed result
+    given : polynomials of the inputs as passed to the FMUs, shape (n_u, 4)
+    saved : states of the FMUs at the beginning of the step, by index of the FMU
+    values : outputs and pin forces, shape (n_y + pins,); the outputs of an FMU change when the FMU
+        is advanced
+    events : indices of the FMUs that have an event at the end of the step
     predicted : predicted polynomials of outputs and pin forces, shape (n_y + pins, 4)
-    returns : whether all parts can go back to the beginning of the step
-    late : number of events inside the step whose effects reach the other parts only at the end of the
-        step
+    returns : whether all FMUs can return to the beginning of the step
+    late : number of events inside the step that other FMUs notice only at the end of the step
     slopes : time derivatives of the outputs at the end of the step, shape (n_y + pins,)
     """
 
@@ -136,9 +147,9 @@ class Step:
         return self.t + self.h
 
     def beginning(self, part: float) -> Step:
-        """Return a new attempt that covers only the first part of the step.
+        """Return a new attempt that covers only the first section of the step.
 
-        `part` is the fraction of the step, from 0 to 1.
+        The argument `part` is the length of the section, as a fraction of the step.
         """
         courses, given, predicted = (
             polynomials.part(old, 0.0, part) for old in (self.courses, self.given, self.predicted)
@@ -149,15 +160,15 @@ class Step:
 
 
 class Stepper:
-    """Computation of the communication steps of one group of parts by one coupling method.
+    """Computation of the communication steps of one group of FMUs by one coupling method.
 
     Parameters
     ----------
-    network : all parts and their connections
-    group : the parts that are advanced together
+    network : all FMUs and their connections
+    group : the FMUs that this object advances together
     method : `sequential`, `hermite`, `mean_force` or `pin`
     order : degree of extrapolation of the sequential method
-    position_of : output index of a position, by the output index of the corresponding velocity
+    position_of : mapping from the index of a velocity output to the index of its position output
     """
 
     def __init__(
@@ -183,12 +194,12 @@ class Stepper:
         self.seconds = dict.fromkeys(group.parts, 0.0)
 
     def _paired_rates(self) -> Any:
-        """Return the indices of the outputs with the two velocities at each pin, shape (pins, 2).
+        """Return the indices of the two velocity outputs at each rigid connection (pin), shape (pins, 2).
 
-        Pin forces that are linear in a step make positions and velocities agree at the end of the step;
-        constant pin forces make only positions agree. If pin forces must be constant, the array is
-        empty. This is the case if a part accepts only constant inputs or does not provide the
-        velocities.
+        Pin forces may be linear in time or constant during a step. Linear forces make positions and
+        velocities agree at the end of the step; constant forces make only positions agree. The
+        forces must be constant if an FMU accepts only constant inputs, or if it does not provide
+        the velocities. The array is then empty.
         """
         rate_of = {position: rate for rate, position in self._position_of.items()}
         takes = all(self.network.parts[k].abilities.takes_courses for k in self.group.parts)
@@ -200,10 +211,10 @@ class Stepper:
 
     @cached_property
     def resolved(self) -> list[int]:
-        """Indices of the outputs that the method computes with full order of accuracy at all times.
+        """Indices of the outputs that the coupling method computes with its full order of accuracy.
 
-        For the method `mean_force`, these are the positions; for `pin`, the positions and velocities.
-        Accelerations are excluded, because the approximated forces jump between steps.
+        For the method `mean_force`, these are the positions; for `pin`, the positions and
+        velocities. Accelerations are excluded, because the approximated forces jump between steps.
         """
         rows = [int(k) for k in self._rows if k not in self._held]
         if self.method not in (MEAN, PIN):
@@ -214,25 +225,28 @@ class Stepper:
 
     @property
     def iterates(self) -> bool:
-        """Whether the step is repeated until the inputs of all parts agree with the connected outputs."""
+        """Whether each step is repeated until the inputs of all FMUs agree with the connected outputs."""
         return self.method != SEQUENTIAL and self.group.loops
 
     def step(self, present: Present, step: Step, scale: Array, tolerance: float) -> None:
-        """Advance a group of coupled parts over one communication step.
+        """Advance a group of coupled FMUs over one communication step.
 
         Parameters
         ----------
         present : values at the beginning of the step
-        step : communication step; receives the computed polynomials of outputs, inputs and pin forces
-        scale : typical sizes of the outputs and pin forces, shape (n_y + pins,)
+        step : communication step; receives the computed polynomials of outputs, inputs and pin
+            forces
+        scale : typical sizes of the n_y outputs and the forces of rigid connections (pins), shape
+            (n_y + pins,)
         tolerance : admissible residual of the iteration, relative to `scale`
 
         Raises
         ------
-        EarlyReturn : if a part stops at an event before the end of the step
-        EndedInside : if a part ends the simulation inside the step, and not all parts can go back
+        EarlyReturn : if an FMU stops at an event before the end of the step
+        EndedInside : if an FMU ends the simulation inside the step, and some FMU cannot return to
+            the beginning of the step
         NotConverged : if the iteration finds no solution
-        PartFailed : if a part cannot advance
+        PartFailed : if an FMU cannot advance
         """
         self._basis.update(present.values)
         if self._begins_unknown and present.last is None:
@@ -263,12 +277,14 @@ class Stepper:
     def _find_slopes(self, present: Present, step: Step, scale: Array, tolerance: float) -> None:
         """Find the slopes of the outputs at the start or after an event by two trial steps.
 
-        Slopes are unknown at these times, because they depend on the pin forces. The slopes at the ends
-        of a whole and a half step are extrapolated to the beginning. The error is of second order in
-        the step. Slopes of positions are excluded, because velocities do not depend on forces.
+        Slopes are unknown at these times, because they depend on the forces of rigid connections
+        (pins). A whole and a half step give slopes at two later times, which are extrapolated to
+        the beginning. The error is of second order in the step. Slopes of positions are excluded,
+        because velocities do not depend on forces.
         """
         ends = []
-        for part in (0.5, 1.0):  # the solver keeps the last Jacobian, so the whole step comes last
+        # The solver keeps the last Jacobian, so the last trial step has the length of the real step.
+        for part in (0.5, 1.0):
             trial = step.beginning(part)
             self._solve(present, trial, scale, tolerance)
             ends.append(trial.slopes[self._forced])
@@ -277,10 +293,10 @@ class Stepper:
     def response(self, present: Present, step: Step, scale: Array) -> Array:
         """Return the derivatives of computed connection forces with respect to assumed connection forces.
 
-        The result has the shape (n, n). All forces are mean values over one step. The parts move under
-        the assumed forces, and the force laws compute forces from this motion. A spring of stiffness c
-        between two masses m₁ and m₂ gives the eigenvalue −(ωh)²/4. Here, h is the step length, ω² =
-        c/m, and m = m₁m₂/(m₁ + m₂).
+        The result has the shape (n, n) for n connection forces. All forces are mean values over one
+        step. The FMUs move under the assumed forces, and force laws (FMUs without states) compute
+        forces from this motion. A spring of stiffness c between two masses m₁ and m₂ gives the
+        eigenvalue −(ωh)²/4. Here, h is the step length, ω² = c/m, and m = m₁m₂/(m₁ + m₂).
         """
         self._predict(present, step)
         kept = step.courses.copy()
@@ -312,7 +328,7 @@ class Stepper:
         step.courses[self.group.pins] = self._last_forces(present)
 
     def _last_forces(self, present: Present) -> Array:
-        """Return the pin forces of the last step as the initial guess of the next step."""
+        """Return the forces of rigid connections in the previous step, as initial guess for the next step."""
         found = polynomials.constant(present.values[self.group.pins])
         if present.last is not None and len(self._rates):
             found = polynomials.part(present.last[0][self.group.pins], 1.0, 1.0)
@@ -331,12 +347,14 @@ class Stepper:
                 self.seconds[part] += clock.perf_counter() - begun
 
     def _advance(self, part: int, present: Present, step: Step) -> None:
-        """Advance one part over the step and store the polynomials of its outputs.
+        """Advance one FMU over the step and store the polynomials of its outputs.
 
         Raises
         ------
-        EarlyReturn : if the part stops at an event and all parts can go back
-        EndedInside : if the part ends the simulation inside the step, and not all parts can go back
+        EarlyReturn : if the FMU stops at an event, and all FMUs can return to the beginning of the
+            step
+        EndedInside : if the FMU ends the simulation inside the step, and some FMU cannot return to
+            the beginning of the step
         """
         network = self.network
         participant = network.parts[part]
@@ -360,14 +378,14 @@ class Stepper:
         step.courses[network.rows[part]] = self._courses(part, present, step)
 
     def _resume(self, part: int, reached: float, step: Step, given: Array) -> None:
-        """Handle events of one part inside the step and advance the part to the end of the step.
+        """Handle events of one FMU inside the step, and advance the FMU to the end of the step.
 
-        This is used if another part cannot go back to the beginning of the step.
+        The method is called if some FMU cannot return to the beginning of the step.
 
         Raises
         ------
-        SolveError : if the part has too many events in the step
-        EndedInside : if the part ends the simulation
+        SolveError : if the FMU has too many events in the step
+        EndedInside : if the FMU ends the simulation
         """
         participant = self.network.parts[part]
         for _ in range(_MOST_EVENTS):
@@ -388,7 +406,10 @@ class Stepper:
         )
 
     def _sample(self, part: int, step: Step) -> None:
-        """Evaluate a sampled part if the step ends at a sample time; outputs are constant within the step."""
+        """Evaluate a sampled FMU if the step ends at a sample time.
+
+        The outputs of a sampled FMU are constant between sample times.
+        """
         participant, period = self.network.parts[part], self.network.parts[part].abilities.period
         assert period is not None
         count = round(step.end / period)
@@ -400,10 +421,10 @@ class Stepper:
         step.values[self.network.rows[part]] = participant.outputs_now()
 
     def _courses(self, part: int, present: Present, step: Step) -> Array:
-        """Return interpolating polynomials of the outputs of one part over the step, shape (outputs, 4).
+        """Return interpolating polynomials of the outputs of one FMU over the step, shape (outputs, 4).
 
-        The polynomials match values and slopes at both ends. If the part provides no slopes, they match
-        values at earlier communication points instead.
+        The polynomials match values and slopes at both ends. If the FMU provides no slopes, the
+        polynomials instead match values at earlier communication points.
         """
         h = step.h
         rows, participant = self.network.rows[part], self.network.parts[part]
@@ -431,9 +452,10 @@ class Stepper:
     def _replace_velocities(
         self, courses: Array, rows: slice, present: Present, end: Array, rises: Array, h: float
     ) -> None:
-        """Replace velocity polynomials so that the mean velocity is the change of position divided by h.
+        """Replace the polynomials of velocities so that their mean value equals (change of position)/h.
 
-        The slopes at the beginning of the step are not used, since pin forces jump between steps.
+        The slopes at the beginning of the step are not used, because the forces of rigid
+        connections jump between steps.
         """
         own = [
             (v - rows.start, x - rows.start) for v, x in self._position_of.items() if rows.start <= v < rows.stop
@@ -445,7 +467,7 @@ class Stepper:
             courses[velocity] = polynomials.with_means(begin[velocity], end[velocity], rises[velocity], means)
 
     def _mean_inputs(self, part: int, present: Present, step: Step) -> Array:
-        """Return the inputs of a force law at the middle of the step: mean positions and mean velocities.
+        """Return the inputs of a force law (FMU without states): mean positions and velocities of a step.
 
         A mean velocity is the change of the position divided by the length of the step.
         """
@@ -486,15 +508,17 @@ class Stepper:
             return
         begin, rise = step.courses[rows, 0], step.courses[rows, 1]
         final = 2.0 * (end - begin) - rise
-        sloped = np.searchsorted(rows, self._sloped)  # searchsorted is correct because both arrays are sorted
+        # Both arrays are sorted, so searchsorted finds the indices.
+        sloped = np.searchsorted(rows, self._sloped)
         final[sloped], rise[sloped] = z[n + len(rows) :], present.slopes[self._sloped] * step.h
         step.courses[rows] = polynomials.hermite(present.values[rows], rise, end, final)
 
     def _mismatch(self, step: Step, present: Present, z: Array, scale: Array, weight: float) -> Array:
-        """Return the residual of the iteration, relative to the sizes of the signals.
+        """Return the residual of the iteration, relative to the typical sizes of the signals.
 
-        The gaps of the pins come first. The differences between inputs and connected outputs follow,
-        multiplied by the factor `weight`.
+        The first elements are differences of positions and velocities at rigid connections (pins).
+        The other elements are differences between inputs and connected outputs, multiplied by
+        `weight`.
         """
         rows, n = self.group.feedback, self._n_pin
         new = self._read(step.courses, present)[n:]
@@ -504,23 +528,27 @@ class Stepper:
 
     @property
     def _n_pin(self) -> int:
-        """Number of unknown values and slopes of the pin forces."""
+        """Number of unknowns that describe the forces of rigid connections (pins) in a step."""
         return self._basis.size + self._n_rates
 
     @property
     def _n_rates(self) -> int:
-        """Number of unknown time derivatives of pin forces; 0 if the pin forces are constant in a step."""
+        """Number of unknown time derivatives of pin forces; 0 if the forces are constant in a step.
+
+        A pin is a rigid connection of two positions by a pair of opposite forces.
+        """
         return self._basis.size if len(self._rates) else 0
 
     def _gaps(self, step: Step, scale: Array, weight: float) -> Array:
-        """Return the gaps of all pins at the end of the step, relative to the largest size of a position.
+        """Return position and velocity gaps at the end of the step, relative to the largest position size.
 
-        The first elements are the position gaps. If pin forces vary within the step, the remaining
-        elements are the velocity gaps. Velocity gaps are multiplied by half the step length, to have
-        the unit of a position. In a very short step, this factor is so small that the iteration would
-        leave velocity gaps open. The next step would then close the gaps by a jump. In a short step,
-        the velocity gaps are therefore divided by the largest size of a velocity and multiplied by
-        `weight`.
+        A gap is the difference of two positions, or of their velocities, at a rigid connection
+        (pin). The first elements are the position gaps. If pin forces vary within the step, the
+        remaining elements are the velocity gaps. Velocity gaps are multiplied by half the step
+        length, to have the unit of a position. In a very short step, the iteration would ignore
+        velocity gaps because of this small factor. The next step would then close the gaps by a
+        jump. In a short step, the velocity gaps are therefore divided by the largest velocity size
+        and multiplied by `weight`.
         """
         ends = polynomials.ends(step.courses)
         size = np.max(scale[self._pairs[:, 0]], initial=0.0)
@@ -539,13 +567,14 @@ class Stepper:
     def corrected(self, step: Step, values: Array) -> Array:
         """Return the outputs at the end of a sequential step, corrected for the extrapolation of inputs.
 
-        The extrapolated inputs differ from the connected outputs. A linear system with the derivatives of
-        outputs with respect to inputs gives outputs and inputs that agree.
+        The extrapolated inputs differ from the connected outputs. The correction solves a linear
+        system with the derivatives of outputs with respect to inputs, so that inputs and outputs
+        agree.
 
         Parameters
         ----------
-        step : the step after all parts were advanced
-        values : outputs of the parts and pin forces, shape (n_y + pins,)
+        step : the step after all FMUs were advanced
+        values : n_y outputs and all forces of rigid connections (pins), shape (n_y + pins,)
 
         Raises
         ------
@@ -563,12 +592,12 @@ class Stepper:
         except np.linalg.LinAlgError:
             raise SolveError(
                 f"coupling: the loop of connections has no unique solution at t = {step.end:.9g} s; break"
-                " the loop by a part whose output is a state"
+                " the loop by an FMU whose output is a state"
             ) from None
         return found
 
     def _finish(self, present: Present, step: Step) -> None:
-        """Evaluate the force laws at the end of the step.
+        """Evaluate the force laws (FMUs without states) at the end of the step.
 
         The iteration evaluates the force laws only in the middle of the step.
         """
@@ -589,16 +618,15 @@ class Stepper:
 
 
 def _passed(reached: float, t: float) -> bool:
-    """Whether a time is equal to time t, s, or later, apart from rounding errors."""
+    """Return whether the time `reached` is equal to or later than t, s, apart from rounding errors."""
     return reached >= t - _ROUNDING * max(1.0, abs(t))
 
 
 def held(courses: Array, abilities: Any) -> Array:
-    """Return the polynomials of the inputs in a form that the part accepts.
+    """Return the polynomials of the inputs, or constants if an FMU accepts only constant inputs.
 
-    If the part accepts inputs that vary within a step, the polynomials are returned as given. Otherwise
-    each polynomial is replaced by a constant. For a part with states, the constant is the mean over the
-    step. For a part without states, the constant is the value at the end of the step.
+    For an FMU with states, each constant is the mean of the polynomial over the step. For an FMU
+    without states, it is the value at the end of the step.
     """
     if abilities.takes_courses:
         return courses
@@ -606,14 +634,14 @@ def held(courses: Array, abilities: Any) -> Array:
 
 
 def indices(slices: Any, parts: Any) -> list[int]:
-    """Return all indices in the slices of the given parts, in the order of these parts."""
+    """Return all signal indices of the given FMUs, in the order of these FMUs."""
     return [k for part in parts for k in range(slices[part].start, slices[part].stop)]
 
 
 def connection_of(network: Network, group: CoupledGroup) -> Array:
-    """Return the derivatives of a group's inputs with respect to the outputs that are connected to them.
+    """Return the derivatives of a group's inputs with respect to its outputs, shape (inputs, outputs).
 
-    The shape is (inputs, outputs).
+    An element is the factor of a connection, or zero if input and output are not connected.
     """
     columns, rows = indices(network.columns, group.parts), indices(network.rows, group.parts)
     place = {row: k for k, row in enumerate(rows)}
@@ -628,7 +656,7 @@ def connection_of(network: Network, group: CoupledGroup) -> Array:
 def gains_of(network: Network, group: CoupledGroup) -> Array | None:
     """Return the derivatives of a group's outputs with respect to its inputs, shape (outputs, inputs).
 
-    Returns None if a part does not provide directional derivatives.
+    The result is None if an FMU does not provide directional derivatives.
     """
     parts = [network.parts[part] for part in group.parts]
     found = np.zeros((sum(len(part.outputs) for part in parts), sum(len(part.inputs) for part in parts)))

@@ -18,12 +18,12 @@ from .whole import WholeMachine
 
 @dataclass(frozen=True)
 class CouplingRemark:
-    """A fact about a coupled system that its user should know.
+    """A remark about a coupled system for the user of the simulation.
 
     Parameters
     ----------
-    id : kind of the fact, such as `missing_unit`
-    where : element or connection that the fact concerns
+    id : kind of the remark, such as `missing_unit`
+    where : name of the FMU or connection that the remark concerns
     text : a sentence with numbers and a remedy
     """
 
@@ -40,12 +40,12 @@ class CoupledSystem:
     ----------
     name : name of the system
     network : FMUs and their connections
-    start, stop : time span, s; `stop` is None if the archive gives no end
-    step : communication step that the archive specifies, s, or None
-    tolerance : admissible relative error that the archive specifies, or None
-    remarks : facts that the user should know
-    whole : the uncut machine, or None if the archive does not contain it
-    modes : eigenfrequencies of the uncut machine in the initial state, in ascending order, Hz
+    start, stop : initial and final time, s; `stop` is None if the archive does not specify it
+    step : communication step, s; None if the archive does not specify it
+    tolerance : admissible relative error; None if the archive does not specify it
+    remarks : remarks for the user
+    whole : FMU of the uncut mechanism, or None if the archive does not contain this FMU
+    modes : eigenfrequencies of the uncut mechanism in the initial state, in ascending order, Hz
     """
 
     name: str
@@ -59,7 +59,7 @@ class CoupledSystem:
     modes: Sequence[float] = ()
 
     def close(self) -> None:
-        """Terminate the FMUs of all parts and of the whole machine."""
+        """Terminate all FMUs of the system, and the FMU of the uncut mechanism."""
         for part in self.network.parts:
             part.close()
         if self.whole is not None:
@@ -106,15 +106,15 @@ def open_system(path: Path, folder: Path) -> CoupledSystem:
 def _whole(
     structure: SystemStructure, parts: Sequence[FmuPart], folder: Path, opened: ExitStack
 ) -> WholeMachine | None:
-    """Return the FMU of the uncut machine, with the parameter values of the parts.
+    """Return the FMU of the uncut mechanism, with the parameter values of the other FMUs.
 
-    The uncut machine is the whole mechanism as one FMU. The result is None if the archive does not
-    contain this FMU. Initial values (parameters `…_start`) are not copied, so the FMU begins in its own
-    initial state. The exit stack `opened` terminates the FMU.
+    The uncut mechanism is the whole mechanism as one FMU. The result is None if the archive does
+    not contain this FMU. Initial values (parameters `…_start`) are not copied, so this FMU begins
+    in its own initial state. The exit stack `opened` terminates the FMU.
 
     Raises
     ------
-    DescriptionError : if the FMU cannot be read, or if an output that is to be compared does not exist
+    DescriptionError : if the FMU cannot be read, or if an output to be compared does not exist
     """
     entry = structure.whole
     if entry is None:

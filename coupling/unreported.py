@@ -1,4 +1,4 @@
-"""Detection of events that no part reports, by a comparison of two runs."""
+"""Detection of events that no FMU reports, by a comparison of two runs."""
 
 from __future__ import annotations
 
@@ -13,24 +13,28 @@ from .network import Network
 from .ports import RoundingSizes
 from .system import CouplingRemark
 
-_LARGE = 0.1  # a change of an output in one step may be a jump if it exceeds this fraction of the range
-_ROUNDING = 1e-9  # changes below this fraction of the output's magnitude are rounding errors
-_STAYS = 0.8  # a change in one step is a jump if more than this fraction of the change remains with shorter steps
+# A change in one step is a candidate for a jump if it exceeds this fraction of the output's range.
+_LARGE = 0.1
+# A change below this fraction of the output's magnitude is a rounding error.
+_ROUNDING = 1e-9
+# A candidate is a jump if more than this fraction of the change remains in a run with shorter steps.
+_STAYS = 0.8
 
 
 def unreported_events(
     network: Network, rows: Sequence[int], run: Record, fine: Record
 ) -> Iterator[CouplingRemark]:
-    """Yield remarks on outputs that jump although no part reports an event.
+    """Yield remarks on outputs that jump although no FMU reports an event.
 
     With shorter steps, a continuous output changes less in each step, but a jump keeps its size. An
-    error that is too large even in the shortest possible step also indicates a jump or a kink.
+    error above the tolerance in the shortest possible step also indicates a jump, of the output or
+    of its slope.
 
     Parameters
     ----------
-    network : parts and their connections
+    network : FMUs and their connections
     rows : indices of the outputs that the coupling computes accurately
-    run, fine : the run and a run with finer settings
+    run, fine : results of the run, and of a run with shorter steps
     """
     if run.missed:
         text = (
@@ -56,9 +60,10 @@ def unreported_events(
 
 
 def _largest(network: Network, run: Record) -> tuple[Array, Array]:
-    """Return time, s, and size of the largest change of each output in one step, shape (n_y,) each.
+    """Return time, s, and size of the largest change of each output during one communication step.
 
-    Steps that end at an event are ignored. For outputs that change only at events, the change is zero.
+    Both arrays have the shape (n_y,) for n_y outputs. Steps that end at an event are ignored. For
+    outputs that change only at events, the change is zero.
     """
     times = np.array(run.times)
     changes = np.abs(np.diff(np.array(run.values)[:, : network.n_y], axis=0))

@@ -1,8 +1,8 @@
 """Verdict on a coupled simulation, from a comparison with a coarser and a finer run.
 
 The finding `agrees` means that the estimated error is within the tolerance. The finding `holds`
-means that pinned positions coincide and no connection creates or loses energy. Remarks report
-further facts that the user should know.
+means that rigid connections remain closed and that no connection creates or loses energy. Remarks
+report further facts.
 """
 
 from __future__ import annotations
@@ -35,14 +35,21 @@ from .system import CoupledSystem, CouplingRemark
 from .unreported import unreported_events
 from .whole import WholeDifference, compare_whole
 
-_OUTPUTS = 1000  # a run has this many intervals between output times
-_GAP = 1e-9  # pinned positions may differ by at most this fraction of their range
-_REST = 1e-6  # smallest divisor of the gaps between pinned positions, m or rad
-_REFINEMENTS = 2  # largest number of times that the settings are refined
-_USUAL = 1e-4  # default of the admissible relative error
-_FINER = 10.0  # the finer run, which estimates the error, has a tolerance smaller by this factor
-_TRIALS = 3  # largest number of runs to find the ranges of the signals
-_CONFIRMED = 2.0  # largest admissible ratio of the assumed range to the computed range of a signal
+_OUTPUTS = 1000  # number of intervals between the output times of a run
+# Rigidly connected positions may differ by at most this fraction of their range.
+_GAP = 1e-9
+# Differences of rigidly connected positions are divided by at least this length or angle, m or rad.
+_REST = 1e-6
+# If the error exceeds the tolerance, step and tolerance are reduced at most this number of times.
+_REFINEMENTS = 2
+# admissible relative error if neither the user nor the archive specifies a tolerance
+_USUAL = 1e-4
+# The finer run, from which the error is estimated, has a tolerance smaller by this factor.
+_FINER = 10.0
+# At most this number of runs is made until the assumed ranges of the signals are confirmed.
+_TRIALS = 3
+# An assumed range of a signal is confirmed if it is at most this many times the range in the run.
+_CONFIRMED = 2.0
 _NOT_COMPARED = (
     "the archive contains the uncut mechanism, but no signal could be compared with it: connections from outside"
     " drive its inputs, or the parts and the uncut mechanism have no outputs in common"
@@ -56,7 +63,8 @@ class Options:
     Parameters
     ----------
     tolerance : admissible error, relative to the range of each signal
-    method : `sequential`, `hermite`, `mean_force`, `pin`, or `auto`
+    method : coupling method `sequential`, `hermite`, `mean_force` or `pin`; or `auto`, which
+        chooses a method for each group of FMUs
     step : fixed communication step, s
     order : degree of extrapolation of the sequential method, 0, 1 or 2
     stop : final time, s
@@ -86,23 +94,25 @@ class Coupled:
     Parameters
     ----------
     name : name of the system
-    network : parts and their connections
-    choices : coupling method of each group of parts
-    record : communication points, values and events of the run
+    network : FMUs and their connections
+    choices : coupling method of each group of dependent FMUs
+    record : values at the communication points, and events
     time : output times, s, shape (N,)
-    signals : values of each output `part.signal` at the output times, shape (N,)
+    signals : values of each output at the output times, shape (N,), by name `FMU.variable`
     units : unit of each output
     tolerance : admissible error, relative to the range of each signal
     error : estimated error of the signal `worst`, relative to the range of this signal
     worst : output with the largest error
-    order : observed order of convergence, or None if it cannot be observed
+    order : observed order of convergence; None if rounding errors hide it
     residuals : energy that each connection creates or loses
-    gap : largest gap of pinned positions, relative to the range of the positions
-    remarks : facts that the user should know
-    whole : difference to the uncut machine, or None if the archive does not contain this machine
-    finer : run with finer settings, from which the error was estimated
+    gap : largest difference of two rigidly connected positions, relative to the range of the
+        positions
+    remarks : remarks for the user
+    whole : difference to the uncut mechanism (whole mechanism as one FMU), or None if the archive
+        does not contain this FMU
+    finer : run with smaller tolerance and step, from which the error was estimated
     comparison : runs with other methods and steps, if requested
-    modes : vibration modes of the uncut machine, or None if the archive does not contain them
+    modes : vibration modes of the uncut mechanism; None if the archive does not contain them
     """
 
     name: str
@@ -126,42 +136,49 @@ class Coupled:
 
     @property
     def energy_residual(self) -> float:
-        """Largest energy created or lost at a connection, relative to the transferred energy."""
+        """Largest energy that the coupling creates or destroys at a connection, over the transferred energy."""
         return float(np.max([0.0, *(abs(r.relative) for r in self.residuals)]))
 
     @property
     def rejected_steps(self) -> int:
-        """Number of communication steps that were rolled back and repeated."""
+        """Number of communication steps that were rejected and repeated."""
         return self.record.rejected
 
     @property
     def complete(self) -> bool:
-        """Whether this run and the finer run have reached the final time, and no FMU has ended them early."""
+        """Whether this run and the finer run have reached the final time.
+
+        A run ends early if an FMU asks to end the simulation.
+        """
         return not self.ended_by
 
     @property
     def ended_by(self) -> str:
-        """Name of the FMU that has ended this run or the finer run early, or an empty text."""
+        """Name of the FMU that ended this run or the finer run early, or an empty text."""
         return self.record.ended_by or (self.finer.ended_by if self.finer else "")
 
     @property
     def agrees(self) -> bool:
         """Whether the estimated error is within the tolerance.
 
-        The archive may contain an FMU of the uncut machine with the same equations as the parts. In
-        this case, the difference to the uncut machine must also be within the tolerance.
+        The archive may contain the whole mechanism as one FMU. If cut and uncut mechanism have the
+        same equations, the difference to this FMU must also be within the tolerance.
         """
         different = 0.0 if self.whole is None or not self.whole.exact else self.whole.difference
         return self.error <= self.tolerance and different <= self.tolerance
 
     @property
     def holds(self) -> bool:
-        """Whether pinned positions coincide and no connection creates or loses energy beyond the tolerance."""
+        """Whether rigid connections remain closed and the energy residuals are within tolerance.
+
+        The energy residual of a connection is the energy that the numerical coupling creates or
+        destroys.
+        """
         return self.gap <= _GAP and self.energy_residual <= max(10.0 * self.tolerance, 1e-9)
 
     @property
     def ok(self) -> bool:
-        """Whether the run is complete and accurate, and the pins and energy balances are within tolerance."""
+        """Whether the run is complete, `agrees` is true, and `holds` is true."""
         return self.complete and self.agrees and self.holds
 
     def data(self) -> dict[str, Any]:
@@ -208,9 +225,10 @@ class Estimate:
     tolerance : admissible error, relative to the range of each signal
     error : estimated error of the signal `worst`, relative to the range of this signal
     worst : name of the signal with the largest error
-    order : observed order of convergence, or None if it cannot be observed
-    whole : difference to the uncut machine, or None
-    finer : the finer run
+    order : observed order of convergence; None if rounding errors hide it
+    whole : difference to the uncut mechanism (whole mechanism as one FMU); None if it is not
+        compared
+    finer : results of the run with smaller tolerance and step
     """
 
     tolerance: float
@@ -224,14 +242,16 @@ class Estimate:
 def couple(system: CoupledSystem, options: Options, progress: Progress = silent) -> Coupled:
     """Simulate a coupled system and judge the result by comparison with coarser and finer runs.
 
-    If an FMU does not have a capability that it claims, all runs are repeated without this capability.
+    If an FMU declares a capability that it does not have, all runs are repeated without this
+    capability.
 
     Raises
     ------
     DescriptionError : if the final time is not known
-    SolveError : if the coupling is unstable or a part fails
+    SolveError : if the coupling is unstable or an FMU fails
     """
-    while True:  # The loop ends, because each pass corrects one more claim.
+    # The loop ends, because each pass corrects one more wrong capability of an FMU.
+    while True:
         try:
             return _couple(system, options, progress)
         except ClaimFailed as failure:
@@ -249,7 +269,8 @@ def _couple(system: CoupledSystem, options: Options, progress: Progress) -> Coup
     coarse = _coarse(system.network, choices, settings)
     settings, run = _scaled(system.network, choices, settings, coarse, progress)
     note_rounding(system.network, np.array(run.values))
-    asked, trials = settings, []  # All runs are compared at the times that follow from the settings of the first.
+    # The settings of the first run define the times at which all runs are compared.
+    asked, trials = settings, []
     for left in range(_REFINEMENTS, -1, -1):
         fine = simulated(system.network, choices, _finer(settings), progress)
         grid = _grid(_shared(asked, run, fine), system.network)
@@ -258,14 +279,14 @@ def _couple(system: CoupledSystem, options: Options, progress: Progress) -> Coup
         if error <= tolerance or options.step is not None or not left:
             break
         coarse, run, settings = run, fine, _finer(settings)
-    # Errors of an FMU's own integration can be larger in a finer run.
+    # In a finer run, errors of the integration inside an FMU can be larger.
     error, worst, settings, (coarse, run, fine) = min(trials, key=itemgetter(0))
     settings = _shared(settings, run, fine)
     remarks += end_remarks(run.ended_by or fine.ended_by, settings.stop, stop)
     order = None if coarse is None else _order(system.network, rows, (coarse, run, fine), error, asked)
     whole = None
     if system.whole is not None:
-        # The finer run has less coupling error; the difference from the uncut machine is due to the model.
+        # With bushings, the uncut mechanism is compared with the finer run, which has less coupling error.
         chosen = run if system.whole.exact else fine
         whole = compare_whole(system.whole, system.network, rows, chosen, settings, output_times(settings))
         remarks += wrong_claims(system.whole.part)
@@ -279,7 +300,7 @@ def _couple(system: CoupledSystem, options: Options, progress: Progress) -> Coup
 def _shared(settings: Settings, *runs: Record) -> Settings:
     """Return settings with a final time that all given runs have reached.
 
-    The final time is reduced if an FMU has ended one of the runs early.
+    If an FMU has ended one of the runs early, the final time is reduced.
     """
     return replace(settings, stop=min(settings.stop, *(run.times[-1] for run in runs if run.ended_by), math.inf))
 
@@ -287,8 +308,8 @@ def _shared(settings: Settings, *runs: Record) -> Settings:
 def compared_rows(network: Network, choices: Sequence[MethodChoice]) -> list[int]:
     """Return the indices of the outputs in which two runs are compared.
 
-    These are the outputs that the coupling methods compute accurately, or all outputs if there are
-    none.
+    The result contains the outputs that the coupling methods compute accurately. If no such output
+    exists, it contains all outputs.
     """
     pairs = positions(network)
     resolved = [
@@ -300,7 +321,7 @@ def compared_rows(network: Network, choices: Sequence[MethodChoice]) -> list[int
 
 
 def settings_of(system: CoupledSystem, options: Options) -> Settings:
-    """Return the settings of a run from the archive and the options of the user.
+    """Return the settings of a run, from the options of the user and the SSP archive.
 
     Raises
     ------
@@ -315,10 +336,10 @@ def settings_of(system: CoupledSystem, options: Options) -> Settings:
 
 
 def _with_mean_force(s: Settings, choices: Sequence[MethodChoice]) -> Settings:
-    """Return settings in which the step of the mean-force method suits the tolerance.
+    """Return settings whose nominal step suits the tolerance of the mean-force method.
 
-    The mean-force method does not adapt its step, so the nominal step is scaled with the square root of
-    the tolerance. Other methods leave the settings unchanged.
+    The mean-force method uses a constant step. The nominal step is therefore scaled with the square
+    root of the tolerance. If no group of FMUs uses this method, the settings are unchanged.
     """
     if s.step is not None or not _takes_nominal(choices):
         return s
@@ -352,7 +373,8 @@ def _refined(s: Settings, length: float, tolerance: float) -> Settings:
 def _coarse(network: Network, choices: Sequence[MethodChoice], settings: Settings) -> Record | None:
     try:
         return simulated(network, choices, _coarser(settings), silent)
-    except (SolveError, ClaimFailed):  # steps that are too long can be the reason why a call of an FMU fails
+    # A call of an FMU can fail because the step is too long.
+    except (SolveError, ClaimFailed):
         return None
 
 
@@ -363,11 +385,11 @@ def _scaled(
     coarse: Record | None,
     progress: Progress,
 ) -> tuple[Settings, Record]:
-    """Return settings that contain the ranges of all signals, and the run that used these settings.
+    """Return the results of a run, and its settings with the ranges of all signals.
 
-    Errors are divided by the ranges. The first ranges are taken from a coarser run. If the coarser run
-    diverged, its ranges are too large, and every error would seem small. The simulation is then
-    repeated with the ranges of the latest run.
+    Errors are divided by these ranges. The first ranges are taken from a coarser run. If the
+    coarser run diverged, its ranges are too large, and every error would seem small. The simulation
+    is then repeated with the ranges of the latest run.
     """
     known = coarse
     for _ in range(_TRIALS):
@@ -380,18 +402,16 @@ def _scaled(
 
 
 def _confirmed(scales: Array, run: Record, network: Network) -> bool:
-    """Return whether the assumed range of each signal is at most twice the bounded range in the run."""
+    """Return whether the assumed range of each signal is at most twice its range in the run."""
     return bool(np.all(scales <= _CONFIRMED * bounded_ranges(run, network)))
 
 
 def simulated(network: Network, choices: Sequence[MethodChoice], settings: Settings, progress: Progress) -> Record:
-    """Simulate a coupled system with the given coupling methods, and return the run.
-
-    The accuracy of the run is not judged.
+    """Simulate a coupled system with the given coupling methods; return results without a verdict.
 
     Raises
     ------
-    SolveError : if the coupling is unstable or a part fails
+    SolveError : if the coupling is unstable or an FMU fails
     """
     if settings.step is None and _takes_nominal(choices):
         settings = replace(settings, step=settings.nominal)
@@ -409,8 +429,8 @@ def simulated(network: Network, choices: Sequence[MethodChoice], settings: Setti
 def _grid(settings: Settings, network: Network) -> Array:
     """Return the times at which runs are compared, s: output times and communication points.
 
-    Sample times are events, at which values are not compared. If the system has sampled parts, all
-    these times could be sample times. Midpoints between the times are therefore added.
+    At an event, values are not compared, and sample times of FMUs are events. If an FMU is sampled,
+    all these times may be sample times. Midpoints between the times are therefore added.
     """
     points = settings.start + output_grid(settings.stop - settings.start, settings.step or settings.nominal)
     found = np.union1d(points, output_times(settings))
@@ -420,7 +440,7 @@ def _grid(settings: Settings, network: Network) -> Array:
 
 
 def output_times(settings: Settings) -> Array:
-    """Return the times at which the signals of a run are given, s."""
+    """Return the output times of a run, s."""
     span = settings.stop - settings.start
     return settings.start + output_grid(span, span / _OUTPUTS)
 
@@ -468,9 +488,9 @@ def _judged(
 def _order(
     network: Network, rows: Sequence[int], runs: tuple[Record, Record, Record], error: float, settings: Settings
 ) -> float | None:
-    """Return the observed order of convergence of three runs, or None if it is meaningless.
+    """Return the observed order of convergence of three runs.
 
-    Rounding errors or nearly equal steps make the order meaningless.
+    The result is None if rounding errors or nearly equal steps make the order meaningless.
     """
     coarse, run, fine = runs
     outer, _ = difference(network, rows, coarse, fine, _grid(_shared(settings, *runs), network))
@@ -481,9 +501,9 @@ def _order(
 
 
 def _gap(network: Network, run: Record) -> float:
-    """Return the largest gap of pinned positions, relative to the largest range of these positions.
+    """Return the largest difference of two rigidly connected positions, relative to their range.
 
-    The gaps are taken at all communication points after the start.
+    All communication points after the start are considered.
     """
     if not len(network.pairs):
         return 0.0

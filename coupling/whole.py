@@ -1,4 +1,4 @@
-"""Comparison of a coupled simulation with the FMU of the uncut machine."""
+"""Comparison of a coupled simulation with the FMU of the uncut mechanism."""
 
 from __future__ import annotations
 
@@ -19,14 +19,17 @@ from .stepping import SEQUENTIAL, Stepper
 
 @dataclass(frozen=True)
 class WholeMachine:
-    """FMU of a machine before it was cut into parts, ready to run.
+    """FMU of the uncut mechanism, ready to run.
+
+    The uncut mechanism is the whole mechanism as one FMU, before it was cut into several FMUs.
 
     Parameters
     ----------
     part : the FMU
-    exact : whether parts and uncut machine have the same equations; False if spring-dampers replace
-        pins
-    same : outputs of parts, each with the variable of the uncut machine to which it should be equal
+    exact : whether cut and uncut mechanism have the same equations; False if spring-dampers replace
+        rigid joints
+    same : outputs of other FMUs, each with the variable of the uncut mechanism to which it should
+        be equal
     """
 
     part: Participant
@@ -36,15 +39,16 @@ class WholeMachine:
 
 @dataclass(frozen=True)
 class WholeDifference:
-    """Difference between a coupled simulation and the uncut machine (whole mechanism as one FMU).
+    """Difference between a coupled simulation and the uncut mechanism (whole mechanism as one FMU).
 
     Parameters
     ----------
     difference : largest difference of a signal, relative to the range of the signal
     worst : name of the output that has the largest difference
-    exact : whether the difference is an error of the coupling; False if it is a change of the model
-    signals : values of the uncut machine at the output times, by name of the compared output; NaN near
-        events
+    exact : whether the coupling causes the difference; False if spring-dampers in place of rigid
+        joints cause it
+    signals : values of the uncut mechanism at the output times, by name of the compared output; NaN
+        near events
     """
 
     difference: float
@@ -65,16 +69,17 @@ def compare_whole(
     settings: Settings,
     grid: Array,
 ) -> WholeDifference | None:
-    """Simulate the whole machine alone and compare it with the coupled simulation of its parts.
+    """Simulate the uncut mechanism, and compare the result with the coupled simulation.
 
-    Returns None if a connection drives an input of the whole machine, or if no signal can be compared.
+    The uncut mechanism is the whole mechanism as one FMU. The result is None if a connection drives
+    one of its inputs, or if no signal can be compared.
 
     Parameters
     ----------
-    whole : the machine before it was cut
-    network : parts and their connections
+    whole : FMU of the uncut mechanism
+    network : FMUs of the coupled system and their connections
     rows : indices of the outputs that the coupling computes accurately
-    run : the coupled run
+    run : results of the coupled simulation
     settings : time span of the run
     grid : output times, s
     """
@@ -93,8 +98,9 @@ def compare_whole(
     expected[:, ~kept] = np.nan
     names = [".".join(network.outputs[row]) for row in at]
     values = dict(zip(names, expected, strict=True))
-    if np.count_nonzero(missing) > 1:  # final times that differ by one output step at most count as equal
-        end = f"the final time, {record.times[-1]:.9g} s in the uncut machine"
+    # Final times are equal if they differ by at most one output step.
+    if np.count_nonzero(missing) > 1:
+        end = f"the final time, {record.times[-1]:.9g} s in the uncut mechanism"
         return WholeDifference(math.inf, end, whole.exact, values)
     if not kept.any():
         return WholeDifference(math.inf, "", whole.exact, values)

@@ -1,1 +1,1 @@
-"""Division of one machine into several FMUs, in an SSP archive (System Structure and Parameterization)."""
+"""Division of one mechanism into several FMUs, in an SSP archive (System Structure and Parameterization)."""

@@ -1,10 +1,10 @@
-"""SSP archives of a machine that was cut into parts.
+"""SSP archives of a mechanism that was cut into parts.
 
 An archive contains FMUs of the parts and force laws, start values and connections. A force law is
 an FMU without states that returns the forces between two parts. A pin is a pair of coincident
-points of two parts. In the archive `rigid`, an annotation lists the pins, and the co-simulation of
-gpmelica keeps their points together. In the archive `bushing`, a force law with a spring-damper
-replaces each pin, so the archive runs in every SSP program.
+points of two parts. In the archive `rigid`, an annotation lists the pins, and gpmelica keeps the
+two points of a pin together. In the archive `bushing`, a spring-damper replaces each pin, so any
+SSP program can simulate the archive.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from .cuts import Cut
 from .fmus import MEMBERS
 from .laws import AXES, ends_of
 
-WHOLE = "Whole"  # name of the FMU of the uncut machine
+WHOLE = "Whole"  # name of the FMU of the uncut mechanism
 _MOTION = tuple(member for member in MEMBERS if member[0] != "f")
 _FORCES = tuple(member for member in MEMBERS if member[0] == "f")
 
 
 @dataclass(frozen=True)
 class PartFmu:
-    """FMU in the archive of a cut machine.
+    """FMU in the SSP archive of a cut mechanism.
 
     Parameters
     ----------
     fmu : path of the FMU
-    parameters : new values of parameters, by name; all others keep the values in the FMU
+    parameters : values of parameters by name; other parameters have the default values of the FMU
     """
 
     fmu: Path
@@ -45,17 +45,17 @@ class PartFmu:
 
 @dataclass(frozen=True)
 class CutSystem:
-    """FMUs of a machine that was cut, for its SSP archives.
+    """FMUs of a cut mechanism, and data for its SSP archives.
 
     Parameters
     ----------
-    name : name of the whole machine
+    name : name of the mechanism
     fmus : FMUs of parts and force laws, by name of the SSP element
-    whole : FMU of the machine before the cut
-    owner : name of the SSP element that contains each link, by link
-    same : pairs of names: an output `element.variable` of a part, and the output of the whole machine
-        that has equal values
-    modes : eigenfrequencies of the whole machine in the initial state, Hz
+    whole : FMU of the mechanism before the cut
+    owner : name of the SSP element that contains a link, by name of the link
+    same : pairs of names: an output `element.variable` of a part, and the output of the mechanism
+        before the cut that has equal values
+    modes : eigenfrequencies of the mechanism in the initial state before the cut, Hz
     experiment : final time (s), communication step (s) for programs other than gpmelica, and solver
         tolerance
     """
@@ -74,8 +74,8 @@ class CutSystem:
         Parameters
         ----------
         path : path of the archive
-        pins : cuts at which the co-simulation keeps the points together
-        laws : cut at which each force law acts, by name of the SSP element
+        pins : cut joints that the co-simulation keeps closed
+        laws : cuts at which force laws act, by name of the force law's SSP element
         """
         parts = {*self.owner.values()}
         chosen = {name: part for name, part in self.fmus.items() if name in parts or name in laws}
@@ -101,7 +101,10 @@ class CutSystem:
         return [element for element, cut in laws.items() if cut.kind != "rope"]
 
     def _ports(self, cut: Cut) -> Iterator[tuple[str, str, str]]:
-        """Yield three names for each point of a cut: the part, the port, and the end of the force law."""
+        """Yield three names for each point of a cut: the part, the port, and the end in the force law.
+
+        A port is a group of variables that describe one connection point.
+        """
         for pair, ends in zip(cut.pairs, ends_of(cut), strict=True):
             for side, end in zip(pair.sides, ends, strict=True):
                 yield self.owner[side.link], pair.port, end

@@ -1,8 +1,8 @@
-"""Places at which a machine can be cut: joints, loop closures and ropes, replaced by pairs of points.
+"""Joints, loop closures and ropes at which a mechanism can be cut, replaced by pairs of points.
 
-One pair of points replaces a spherical joint or a rope, two pairs on the axis replace a revolute
-joint, and three pairs replace a fixed joint. Opposite forces act on the two points of a pair. With
-more than one pair, some force components are redundant.
+Opposite forces act on the two points of a pair. A spherical joint or a rope has one pair of points.
+A revolute joint has two pairs on its axis, and a fixed joint has three. With more than one pair,
+some force components are redundant.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ from ..language import expressions
 from ..language.suggest import unknown
 
 _Z = np.array([0.0, 0.0, 1.0])
-_SPAN = 0.1  # distance of a joint's points from the joint, as a fraction of the mechanism's extent
+# The points that replace a joint have this distance from its origin, as a fraction of the mechanism's extent.
+_SPAN = 0.1
 # Unit vectors from the joint's origin to the points that replace the joint; z is the joint axis.
 _TRIANGLE = tuple(np.array([0.0, np.cos(angle), np.sin(angle)]) for angle in 2.0 * np.pi / 3.0 * np.arange(3))
 _DIRECTIONS = {"spherical": (np.zeros(3),), "revolute": (-_Z, _Z), "fixed": _TRIANGLE}
@@ -43,7 +44,7 @@ class FixedPoint:
     Parameters
     ----------
     link : name of the link
-    position : coordinates in the frame of the undeformed link, m
+    position : coordinates in the frame of the link, m; for a flexible link, in the undeformed state
     """
 
     link: str
@@ -52,11 +53,11 @@ class FixedPoint:
 
 @dataclass(frozen=True)
 class PointPair:
-    """Two points that coincide where a machine is cut, or the two ends of a rope.
+    """Two points on which opposite forces act: coincident points of a cut joint, or the ends of a rope.
 
     Parameters
     ----------
-    port : common beginning of the names of this pair's variables in the FMUs of both parts
+    port : first part of the names of these points' variables in both FMUs
     sides : the two points
     """
 
@@ -66,15 +67,15 @@ class PointPair:
 
 @dataclass(frozen=True)
 class Cut:
-    """A joint, loop closure or rope that is replaced by forces between points.
+    """A joint, loop closure or rope that forces between points replace.
 
     Parameters
     ----------
-    name : name of the joint's link, of the closure or of the line
+    name : name of the link that the joint moves, of the closure, or of the rope
     kind : `joint`, `closure` or `rope`
     pairs : pairs of points on which opposite forces act
-    axis : axis of a joint in the frame of its link, shape (3,)
-    line : description of the rope, or None
+    axis : axis of the joint in the frame of its link, shape (3,)
+    line : description of the rope; None for a joint or closure
     """
 
     name: str
@@ -85,20 +86,19 @@ class Cut:
 
     @property
     def links(self) -> tuple[str, str]:
-        """Names of the links on both sides of the cut."""
+        """Names of the two links that the cut separates."""
         first, second = self.pairs[0].sides
         return first.link, second.link
 
 
 def cuts_at(model: System, names: Sequence[str], source: str) -> list[Cut]:
-    """Return the cuts of a mechanism at the given places.
+    """Return the cuts of a mechanism at the joints, loop closures and force elements with given names.
 
-    A place is the name of a loop closure, of a two-point force element, or of the link that a joint
-    moves.
+    The name of a joint is the name of the link that the joint moves.
 
     Raises
     ------
-    DescriptionError : if a name is unknown, or if pairs of points cannot replace the connection at a place
+    DescriptionError : if a name is unknown, or if a joint, closure or force element cannot be cut
     """
     chain = model.chain
     known: dict[str, Link | Closure | Line] = {
@@ -122,10 +122,10 @@ def cuts_at(model: System, names: Sequence[str], source: str) -> list[Cut]:
 
 
 def _bent(cut: Cut, model: System) -> Iterator[str]:
-    """Yield an error message for each flexible beam that would bend between the points of a cut joint.
+    """Yield a message for each flexible beam whose bending would move points of a cut joint.
 
-    The points of a joint must keep their distances. The beam's axis is the x axis, so bending
-    changes the distances between points with different x.
+    The points of a joint must keep their distances. The axis of a beam is its x axis, so bending
+    changes the distance between points with different x.
     """
     beams = {link.name: link.beam for link in model.chain.links if link.beam is not None}
     for link, points in zip(cut.links, zip(*(pair.sides for pair in cut.pairs), strict=True), strict=True):
@@ -135,7 +135,10 @@ def _bent(cut: Cut, model: System) -> Iterator[str]:
 
 
 def frame_of(model: System, link: str, q: Array) -> Array:
-    """Return the frame of a link at its joint in world coordinates, shape (4, 4), m, for coordinates q."""
+    """Return the frame of a link at its joint as a homogeneous matrix in world axes, shape (4, 4), m.
+
+    The argument q contains all coordinates of the mechanism.
+    """
     body = next(k for k, body in enumerate(model.mechanism.bodies) if body.link == link)
     return np.asarray(poses(model.mechanism, q)[body])
 
@@ -163,7 +166,7 @@ class _Side:
     ----------
     link : name of the link
     offset : origin in the frame of the link, shape (3,), m
-    rotation : axes in the frame of the link, shape (3, 3)
+    rotation : rotation matrix from the joint's frame to the link's frame, shape (3, 3)
     """
 
     link: str
@@ -185,7 +188,7 @@ def _pairs(name: str, kind: str, span: float, sides: Sequence[_Side], taken: set
 
 
 def turning(axis: Array) -> Array:
-    """Return a rotation matrix that turns the z axis to the given unit vector, shape (3, 3)."""
+    """Return a rotation matrix, shape (3, 3), that turns the z axis into the given unit vector."""
     if np.array_equal(axis, _Z):
         return np.eye(3)
     x = np.cross(np.eye(3)[int(np.argmin(np.abs(axis)))], axis)
@@ -202,7 +205,7 @@ def free(name: str, taken: set[str]) -> str:
 
 
 def _refused(place: Link | Closure | Line, model: System) -> Iterator[str]:
-    """Yield the reasons why a machine cannot be cut at a joint, closure or two-point force element.
+    """Yield the reasons why a mechanism cannot be cut at a joint, closure or two-point force element.
 
     A cut replaces the joint, closure or force element by pairs of points with opposite forces.
     """
@@ -224,21 +227,21 @@ def _refused(place: Link | Closure | Line, model: System) -> Iterator[str]:
         drives: list[Force | Motion | Element] = [*model.chain.forces, *model.chain.motions, *elements]
         driven = [drive.name for drive in drives if _on(getattr(drive, "joint", None), place.name)]
         if driven:
-            yield f"its joint is driven by {', '.join(driven)}; cut the machine at a joint without a drive"
+            yield f"its joint is driven by {', '.join(driven)}; cut the mechanism at a joint without a drive"
     if "ground" in links:
         yield "one of its sides is the ground, which does not move; cut between two links"
 
 
 def _acts(value: object) -> bool:
-    """Return whether the value of a key such as `stiffness` differs from zero, so that a force acts."""
+    """Return whether the value of a joint's key, such as `stiffness`, is nonzero and causes a force."""
     return any(value) if isinstance(value, list | tuple) else bool(value)
 
 
 def _rope(line: Line, parameters: set[str]) -> Iterator[str]:
-    """Yield the reasons why a machine cannot be cut at a two-point force element.
+    """Yield the reasons why a mechanism cannot be cut at a two-point force element.
 
-    A cut is possible if the force depends only on length, rate, time and parameters. The force can then
-    be computed from the motion of the two ends.
+    A cut is possible if the force depends only on time, parameters, and the length of the element
+    and its time derivative. The positions and velocities of the two ends then determine the force.
     """
     if line.input or isinstance(line.rest, Followed):
         yield "its force or length is an input; expected a rope with spring and damper, or with an expression"

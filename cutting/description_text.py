@@ -8,7 +8,8 @@ from typing import Any
 from ..exchange.names import printable
 from ..exchange.toml_text import value
 
-_FIRST = ("name", "link", "joint", "parent", "type", "frame")  # these keys come first in each table, in this order
+# In each table of the TOML file, these keys come first, in this order.
+_FIRST = ("name", "link", "joint", "parent", "type", "frame")
 
 
 def description_text(tables: dict[str, Any], head: Iterable[str]) -> str:

@@ -1,7 +1,7 @@
-"""FMUs of the parts of a cut machine and of the force laws between them.
+"""FMUs of the parts of a cut mechanism and of the force laws between the parts.
 
-Variables of a connection point are named `port.member`, according to the draft of SSP 2.1 (System
-Structure and Parameterization).
+A force law is an FMU without states. Variables of a connection point are named `port.member`, as in
+the draft of SSP 2.1 (System Structure and Parameterization).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MEMBERS = (*AXES, *(f"v{axis}" for axis in AXES), *(f"f{axis}" for axis in AXES)
 
 @dataclass(frozen=True)
 class FmuBuilder:
-    """Builder of the FMUs of a cut machine.
+    """Builder of the FMUs of a cut mechanism.
 
     Parameters
     ----------
@@ -49,14 +49,14 @@ class FmuBuilder:
         return binaries.toolchains(self.fmi, (), self.march)
 
     def machine(self, tables: Tables, fmu: Path, ports: Sequence[str] = (), source: str = "description") -> System:
-        """Write the FMU of a part or of the whole machine, and return the machine with its equations.
+        """Write the FMU of a mechanism or of one of its parts, and return the equations of motion.
 
         Parameters
         ----------
         tables : tables of the description
-        fmu : path of the FMU
+        fmu : path of the FMU to write
         ports : names of points in the description on which an input `<port>_f` exerts a force
-        source : name of the description in messages
+        source : name of the description file, for messages
 
         Raises
         ------
@@ -91,7 +91,7 @@ class FmuBuilder:
     ) -> None:
         """Build an FMU and rename its variables to `port.member`.
 
-        The argument `members` contains port and member of each variable, by its present name.
+        The argument `members` maps the present name of a variable to port and member.
         """
         names = {variable: f"{port}.{member}" for variable, (port, member) in members.items()}
         text = _NAME.sub(lambda found: f'name="{names.get(found[1], found[1])}"', sources.description)

@@ -1,8 +1,8 @@
-"""Force laws between the parts of a cut machine, as FMUs without states.
+"""Force laws between the parts of a cut mechanism, as FMUs without states.
 
 A force law is either a bushing or a rope. A bushing is a spring-damper that replaces a joint.
 Inputs of the FMU are positions and velocities of both ends a and b in the world frame. Outputs are
-the forces on the parts at these ends.
+the forces on the parts at the two ends.
 """
 
 from __future__ import annotations
@@ -39,15 +39,16 @@ class LawParameter:
 
 @dataclass(frozen=True)
 class ForceLaw:
-    """A force law as expressions of the description language.
+    """A force law as expressions in the language of descriptions.
 
     Parameters
     ----------
-    name : name of the model in the FMU
-    text : description of the model
-    ports : names of the two ends a and b, for each pair of points
+    name : name of the FMU's model
+    text : description of the model for the FMU
+    ports : names of the ends, two for each pair of points
     parameters : values of parameters by name
-    definitions : unit and expression of each variable by name; an expression may use earlier variables
+    definitions : unit and expression of each variable, by name of the variable; an expression may
+        use earlier variables
     outputs : names of variables that are outputs in addition to the forces
     starts : initial positions, m, and velocities, m/s, of the ends, by name of the input
     """
@@ -87,12 +88,13 @@ class ForceLaw:
 
 @dataclass(frozen=True)
 class Bushing:
-    """Constants of the spring-dampers that replace a joint.
+    """Constants of the spring-dampers that replace a joint, one for each pair of points.
 
     Parameters
     ----------
-    stiffness, damping : values in every direction, N/m and N·s/m
-    preload : mapping from a port to the force on the first part at zero deflection, N, shape (3,)
+    stiffness, damping : equal in all directions, N/m and N·s/m
+    preload : force on the first part at zero deflection, N, shape (3,), by name of the pair of
+        points
     """
 
     stiffness: float
@@ -101,21 +103,21 @@ class Bushing:
 
     @property
     def force(self) -> float:
-        """Magnitude of the largest preload, N."""
+        """Magnitude of the largest preload of the spring-damper, N."""
         return max(float(np.linalg.norm(force)) for force in self.preload.values())
 
     @property
     def deflection(self) -> float:
-        """Deflection caused by a force equal to the largest preload, m."""
+        """Deflection of the spring-damper that a force of the size of the largest preload causes, m."""
         return self.force / self.stiffness
 
 
 def bushing(name: str, cut: Cut, constants: Bushing, starts: Mapping[str, float]) -> ForceLaw:
-    """Return one force law for a cut, with a spring-damper at each pair of points.
+    """Return the force law that replaces a joint by a spring-damper at each pair of points.
 
     Parameters
     ----------
-    name : name of the model in the FMU
+    name : name of the FMU's model
     cut : joint or loop closure that is cut
     constants : stiffness, damping and preload
     starts : initial positions, m, and velocities, m/s, of the ends, by name of the input
@@ -139,7 +141,7 @@ def bushing(name: str, cut: Cut, constants: Bushing, starts: Mapping[str, float]
 
 
 def ends_of(cut: Cut) -> Iterator[tuple[str, str]]:
-    """Yield the two names that the force law uses for the points of a pair, for each pair of a cut.
+    """Yield the names of the two points of each pair of a cut, as used in the force law.
 
     The names are `a` and `b` for one pair, and `a1`, `b1`, `a2`, `b2` and so on for several pairs.
     """
@@ -149,9 +151,10 @@ def ends_of(cut: Cut) -> Iterator[tuple[str, str]]:
 
 
 def rope(name: str, line: Line, chain: Description, starts: Mapping[str, float]) -> ForceLaw:
-    """Return the law of a rope with a spring and a damper, or with an expression for its force."""
+    """Return the force law of a rope, with a spring and a damper or with an expression for its force."""
     length, rate, force = outputs = [f"{line.name}_{key}" for key in ("length", "rate", "force")]
-    d = {axis: f"{line.name}_d{axis}" for axis in AXES}  # the prefix prevents a clash with parameter names
+    # The name of the rope as prefix makes these names different from names of parameters.
+    d = {axis: f"{line.name}_d{axis}" for axis in AXES}
     definitions: dict[str, Definition] = {d[axis]: ("m", f"b_{axis} - a_{axis}") for axis in AXES}
     definitions[length] = "m", f"sqrt({' + '.join(f'{d[axis]}^2' for axis in AXES)})"
     definitions[rate] = "m/s", f"({' + '.join(f'{d[axis]}*(b_v{axis} - a_v{axis})' for axis in AXES)})/{length}"
@@ -178,8 +181,8 @@ def _parameters(definitions: Mapping[str, Definition], chain: Description) -> It
 def _tension(line: Line, length: str, rate: str) -> Iterator[tuple[str, Definition]]:
     """Yield the variables that define the tension of a rope.
 
-    A rope with a spring exerts no force while it is shorter than its unstretched length. The switching
-    conditions use `noevent`, because an FMU without states does not search for events.
+    A rope with a spring exerts no force while the rope is shorter than its unstretched length. The
+    switching conditions use `noevent`, because an FMU without states does not search for events.
     """
     force, stretch, free = (f"{line.name}_{key}" for key in ("force", "stretch", "if_tight"))
     if line.force is not None:

@@ -1,4 +1,4 @@
-"""Vibration modes of a machine before it is cut."""
+"""Vibration modes of a mechanism before it is cut."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ..options.linear import LinearizeOptions
 def frequencies(model: System, fmu: Path) -> list[float]:
     """Return the eigenfrequencies of the vibrations about the initial state, in ascending order, Hz.
 
-    The list is empty if the machine has no vibrations, or if it cannot be linearised.
+    The list is empty if the mechanism has no vibrations, or if it cannot be linearised.
 
     Parameters
     ----------
-    model : the machine with its equations
-    fmu : its FMU
+    model : mechanism with its equations
+    fmu : path of the FMU of the mechanism
     """
     plant = Plant(model, fmu)
     try:

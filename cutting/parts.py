@@ -1,8 +1,8 @@
-"""Descriptions of the parts of a machine that is cut.
+"""Descriptions of the parts of a cut mechanism.
 
 If a joint, closure, force element or programmed constraint connects two links, both belong to the
 same part, unless this connection is cut. If the joint of a link is cut, the link gets a free joint
-to the ground. Initial position and velocity of the link are those in the whole machine.
+to the ground. The link has the initial position and velocity that it has in the uncut mechanism.
 """
 
 from __future__ import annotations
@@ -29,22 +29,24 @@ Tables = dict[str, Any]
 _LISTS = ("closures", "programmed", "motions", "nonholonomic", "forces", "lines", "contacts", *ELEMENTS)
 _OUTPUTS = ("loads", "points", "links")
 _COPIED = ("schema", "gravity", "parameters", "tables")
-_LETTERS = "abcdefghijklmnopqrstuvwxyz"  # the name of a part ends with one of these letters: a for the first part
-_STEP = 1e-6  # time step of the difference quotients that yield initial velocities, s
+# The letter of a part ends its name, `part_a` for the first part.
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+# A central difference of two poses with this time step, s, gives initial velocities.
+_STEP = 1e-6
 
 
 @dataclass(frozen=True)
 class MachinePart:
-    """One part of a cut machine.
+    """One part of a cut mechanism.
 
     Parameters
     ----------
-    name : name of the part in the archive
-    links : names of its links, including `base`
-    tables : tables of its description
-    start : start values of beam deflections and of the base, by parameter name; a description cannot
-        contain these values
-    notes : entries of the whole machine that no part contains
+    name : name of the SSP element
+    links : names of the part's links, including `base`
+    tables : tables of the part's description
+    start : start values of beam deflections and of the base, by parameter name; a description
+        cannot contain these values
+    notes : sentences about outputs of the mechanism that no part contains
     """
 
     name: str
@@ -56,14 +58,14 @@ class MachinePart:
 
 @dataclass(frozen=True)
 class _Use:
-    """Table of a description, such as a joint or a force, and the links to which the table refers."""
+    """Entry of a description, such as a joint or a force, and the links that it connects."""
 
     what: str
     links: frozenset[str]
 
 
 def parts_of(model: System, cuts: Sequence[Cut], source: str) -> list[MachinePart]:
-    """Return the descriptions of the parts between the cuts.
+    """Return the parts into which the cuts divide a mechanism.
 
     The first part contains the first link of the description that is connected to a cut.
 
@@ -86,13 +88,13 @@ def parts_of(model: System, cuts: Sequence[Cut], source: str) -> list[MachinePar
 
 
 class _Owners:
-    """Links to which the names of points, coordinates and elements in a description refer."""
+    """Links to which the entries of a description refer by names of points, coordinates and elements."""
 
     def __init__(self, tables: Tables, cuts: Sequence[Cut]) -> None:
         links = [link["name"] for link in tables.get("links", ())]
         self.bodies = [*(["base"] if "base" in tables else []), *links]
         self._links = {name: frozenset([name]) for name in self.bodies}
-        # If a joint is cut, its coordinate depends on links in two parts.
+        # The coordinate of a cut joint depends on links in two parts.
         self._coordinates = self._links | {c.name: frozenset(c.links) for c in cuts if c.kind == "joint"}
         self._points = {name: self._of_link(point["link"]) for name, point in tables.get("points", {}).items()}
         self._parameters = {*tables.get("parameters", ()), "t", "pi"}
@@ -102,12 +104,14 @@ class _Owners:
                 self._elements[entry["name"]] = self.of({k: v for k, v in entry.items() if k != "name"})
 
     def _of_link(self, name: str) -> frozenset[str]:
-        return self._links.get(name, frozenset())  # the ground belongs to no part
+        # The ground belongs to no part of a cut mechanism.
+        return self._links.get(name, frozenset())
 
     def of(self, entry: Any, key: str = "") -> frozenset[str]:
-        """Return the names of all links to which a value in a description refers.
+        """Return the names of all links to which an entry of a description refers.
 
-        The value is a table, a list or a string; for a string, `key` is the key in the description.
+        The argument `entry` is a table, a list or a string. For a string, `key` is its key in the
+        description.
         """
         if isinstance(entry, dict):
             return frozenset().union(*(self.of(value, name) for name, value in entry.items()))
@@ -119,7 +123,7 @@ class _Owners:
             return self._of_link(entry.partition(".")[0])
         if key == "point" and entry in self._points:
             return self._points[entry]
-        if key == "drives":  # name of an input
+        if key == "drives":  # The value is the name of an input.
             return self._named(f"{entry}_")
         return self._in_expression(entry)
 
@@ -138,7 +142,10 @@ class _Owners:
 
 
 def _uses(tables: Tables, owners: _Owners, cuts: Sequence[Cut]) -> Iterator[_Use]:
-    """Yield all uncut connections between links, joints first."""
+    """Yield each joint, closure and element that is not cut, with the links that it connects.
+
+    Joints come first.
+    """
     cut = {(c.kind, c.name) for c in cuts}
     for link in tables.get("links", ()):
         if ("joint", link["name"]) not in cut:
@@ -161,7 +168,7 @@ def _graph(bodies: Sequence[str], uses: Sequence[_Use]) -> Any:
 
 
 def _labels(bodies: Sequence[str], uses: Sequence[_Use], cuts: Sequence[Cut]) -> dict[str, int]:
-    """Return the number of the part that contains each link.
+    """Return the index of the part to which each link belongs, by name of the link.
 
     Links that are not connected to any cut belong to the first part.
     """
@@ -175,7 +182,7 @@ def _labels(bodies: Sequence[str], uses: Sequence[_Use], cuts: Sequence[Cut]) ->
 def _joined(
     bodies: Sequence[str], uses: Sequence[_Use], cuts: Sequence[Cut], labels: Mapping[str, int]
 ) -> Iterator[Problem]:
-    """Yield a problem for each cut whose two sides remain connected in another way."""
+    """Yield an error for each cut whose two sides another joint, closure or element still connects."""
     for cut in cuts:
         first, second = cut.links
         if labels[first] != labels[second]:
@@ -189,7 +196,10 @@ def _joined(
 
 
 def _connections(uses: Sequence[_Use], path: Sequence[str]) -> list[str]:
-    """Return the connections along a path of links; joints only if nothing else connects the links."""
+    """Return the names of the connections along a path of links.
+
+    The result contains joints only if nothing else connects the links.
+    """
     steps = [{*step} for step in pairwise(path)]
     along = [use.what for use in uses if any(step <= use.links for step in steps)]
     return [what for what in along if not what.startswith("joint ")] or along
@@ -205,7 +215,7 @@ def _path(bodies: Sequence[str], uses: Sequence[_Use], first: str, second: str) 
 
 
 class _Builder:
-    """Builder of the description of one part of a cut machine."""
+    """Builder of the description of one part of a cut mechanism."""
 
     def __init__(
         self, model: System, cuts: Sequence[Cut], tables: Tables, owners: _Owners, links: frozenset[str], k: int
@@ -218,7 +228,7 @@ class _Builder:
         }
 
     def part(self) -> MachinePart:
-        """Return the part with its description and start values."""
+        """Return this part of the mechanism, with its description and the start values of its FMU."""
         whole = self._tables
         found: Tables = {key: whole[key] for key in _COPIED if key in whole}
         found["name"] = f"{whole['name']}_{self._letter}"
@@ -237,20 +247,20 @@ class _Builder:
         return MachinePart(name, self._links, _used(found, name), parameters, tuple(self._notes))
 
     def _has(self, links: frozenset[str]) -> bool:
-        """Whether a table that refers to the given links belongs to this part.
+        """Return whether an entry of the description that refers to the given links belongs to this part.
 
-        A table that refers to no link belongs to the first part.
+        An entry that refers to no link belongs to the first part.
         """
         return bool(links & self._links) if links else self._letter == "a"
 
     # ---- Links ---------------------------------------------------------------------------------------------
 
     def _placed(self, table: Tables) -> Iterator[Tables]:
-        """Yield the table of a link with initial position and velocity.
+        """Yield the table of a link with initial position and velocity, if the link belongs to this part.
 
-        Nothing is yielded if the link belongs to another part. If the joint of the link is cut, an
-        auxiliary link without mass, the carrier, is yielded first. A free joint connects the carrier to
-        the ground, and a fixed joint connects the link to the carrier.
+        If the joint of the link is cut, an auxiliary link without mass, the carrier, is yielded
+        first. A free joint connects the carrier to the ground, and a fixed joint connects the link
+        to the carrier.
         """
         if table["name"] not in self._links:
             return
@@ -278,10 +288,10 @@ class _Builder:
         return any(c.name == coordinate and c.role == "joint" for c in self._model.mechanism.coordinates)
 
     def _carried(self, cut: Cut, turn: Array) -> Tables:
-        """Return the frame and the free joint of the carrier, a massless link that replaces a cut joint.
+        """Return frame and free joint of the carrier, a massless link that replaces a cut joint.
 
-        The carrier starts with the pose and velocity of the cut link. The z axis of the carrier is the
-        axis of the cut joint.
+        The carrier starts with the pose and velocity of the link at the joint. The z axis of the
+        carrier is the axis of the joint.
         """
         (q, rate), link = self._model.start, cut.name
         pose = frame_of(self._model, link, q) @ turn
@@ -340,12 +350,12 @@ class _Builder:
         return found | ({"expressions": shown} if shown else {})
 
     def _shows(self, name: str, links: frozenset[str]) -> bool:
-        """Whether this part contains an output.
+        """Return whether this part contains an output.
 
-        An output that depends on links of several parts is omitted, and a note is recorded.
+        If an output depends on links of several parts, no part contains it, and a note is added.
         """
         if self._has(links) and not links <= self._links:
-            self._notes.append(f"output {name} depends on links of several parts and is omitted")
+            self._notes.append(f"output {name} is omitted, because it depends on links of several parts")
             return False
         return self._has(links)
 
@@ -361,7 +371,7 @@ class _Builder:
 
 
 def _used(tables: Tables, source: str) -> Tables:
-    """Return the tables without unused parameters and unused lookup tables."""
+    """Return the tables of a description without unused parameters and unused lookup tables."""
     found = dict(tables)
     while True:
         idle = unused(from_data(found, source=source))

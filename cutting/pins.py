@@ -1,8 +1,8 @@
-"""Forces at the pins of a cut machine in the initial state.
+"""Initial forces at the cut joints of a mechanism.
 
-A pin is a pair of coincident points of two parts. The accelerations of the points depend linearly
-on the pin forces: a = a0 + W·f. Unit forces on the FMUs of the parts give the matrix W. The pin
-forces are the minimum-norm solution for which both points of each pair have equal accelerations.
+A cut replaces a joint by pairs of coincident points of two parts. The relative accelerations a of
+the points depend linearly on the forces f at the pairs: a = a₀ + W·f. Unit forces on the FMUs of
+the parts give the matrix W. The result is the minimum-norm solution for a = 0.
 """
 
 from __future__ import annotations
@@ -21,48 +21,54 @@ from .cuts import Cut, PointPair
 from .fmus import MEMBERS
 from .laws import AXES, ends_of
 
-_UNIT = 1.0  # test force that is applied to find the acceleration per unit of force, N
-_LIMIT = 0.1  # largest product of angular frequency and communication step with which a bushing is stable
-_RATIO = 0.5  # damping ratio of a bushing
-_MOST_STEPS = 100  # largest factor by which stiff bushings may shorten the usual communication step
-_NO_FORCE = 1e-300  # avoids division by a force of zero, N
-_RANK = 1e-9  # singular values below this fraction of the largest one count as zero
+_UNIT = 1.0  # force, N, whose effect on accelerations is measured
+# A spring-damper (bushing) is stable up to this product of its angular frequency and the communication step.
+_LIMIT = 0.1
+_RATIO = 0.5  # damping ratio of a spring-damper that replaces a joint
+# The communication step for stiff spring-dampers is at least the usual step divided by this number.
+_MOST_STEPS = 100
+_NO_FORCE = 1e-300  # prevents a division by a force of zero, N
+_RANK = 1e-9  # A singular value below this fraction of the largest one counts as zero.
 
 
 @dataclass(frozen=True)
 class PinStatics:
-    """Forces at pins in the initial state, and the effect of forces on accelerations.
+    """Initial forces at the cut joints of a mechanism, and accelerations caused by unit forces.
+
+    A cut replaces a joint by pairs of coincident points; opposite forces act on the two points.
 
     Parameters
     ----------
-    forces : force on the first part at each port, shape (3,), N
-    mobility : matrix of relative accelerations between the points of each pin, per unit of pin force,
-        1/kg; shape (3k, 3k) for k ports in the order of `forces`
+    forces : force on the first point of each pair, by name of the pair, shape (3,), N
+    mobility : relative accelerations of the points of each pair per unit of force at each pair,
+        1/kg; shape (3k, 3k) for k pairs in the order of `forces`
     """
 
     forces: Mapping[str, Array]
     mobility: Array
 
     def bushing(self, ports: Sequence[str], step: float) -> tuple[float, float]:
-        """Return stiffness, N/m, and damping, N·s/m, of a bushing for a given communication step, s.
+        """Return stiffness, N/m, and damping, N·s/m, of a spring-damper for a communication step, s.
 
-        With these values, a co-simulation is stable even if inputs are constant during each step.
+        The spring-damper replaces a joint. With these values, a co-simulation is stable even if
+        inputs are constant during each step.
         """
         lightest, frequency = self._lightest(ports), _LIMIT / step
         return float(f"{frequency**2 / lightest:.3g}"), float(f"{2.0 * _RATIO * frequency / lightest:.3g}")
 
     def step(self, joints: Sequence[Sequence[str]], longest: float, deflection: float) -> float:
-        """Return the longest communication step, s, for which bushings are both stable and stiff enough.
+        """Return the longest communication step, s, for which spring-dampers are stable and stiff enough.
 
-        A bushing is stiff enough if the initial force deflects it by at most `deflection`. The step is
-        `longest` divided by an integer from 1 to 100. If a step of `longest`/100 is still too long, the
-        bushings deflect by more than `deflection`.
+        The spring-dampers replace joints. A spring-damper is stiff enough if the initial force
+        deflects it by at most `deflection`. The step is `longest` divided by an integer from 1 to
+        100. If a step of `longest`/100 is still too long, the spring-dampers deflect by more than
+        `deflection`.
 
         Parameters
         ----------
-        joints : ports of each bushing
-        longest : longest step, s
-        deflection : largest deflection of each bushing by its initial force, m
+        joints : names of the pairs of points of each joint
+        longest : upper limit of the step, s
+        deflection : largest admissible deflection by the initial force, m
         """
         allowed = min(
             _LIMIT * math.sqrt(deflection / (max(self.force(ports), _NO_FORCE) * self._lightest(ports)))
@@ -71,23 +77,23 @@ class PinStatics:
         return longest / min(math.ceil(longest / allowed), _MOST_STEPS)
 
     def force(self, ports: Sequence[str]) -> float:
-        """Return the magnitude of the largest initial force at the given ports, N."""
+        """Return the magnitude of the largest initial force, N, among the given pairs of points."""
         return max(float(np.linalg.norm(self.forces[port])) for port in ports)
 
     def _lightest(self, ports: Sequence[str]) -> float:
-        """Return the largest relative acceleration that a unit force at the given ports causes, 1/kg."""
+        """Return the largest relative acceleration per unit of force at the given pairs of points, 1/kg."""
         order = [*self.forces]
         rows = [3 * order.index(port) + k for port in ports for k in range(3)]
         return float(np.linalg.eigvalsh(self.mobility[np.ix_(rows, rows)])[-1])
 
 
 class PartsAtStart:
-    """FMUs of the parts of a cut machine in the initial state; `close` terminates them.
+    """FMUs of the parts of a cut mechanism in the initial state; `close` terminates the FMUs.
 
     Parameters
     ----------
     fmus : FMUs of the parts, by name of the SSP element
-    owner : name of the SSP element that contains each link, by link
+    owner : name of the SSP element that contains a link, by name of the link
     folder : folder into which the FMUs are unpacked
     """
 
@@ -105,9 +111,9 @@ class PartsAtStart:
             part.close()
 
     def motion(self, cut: Cut) -> dict[str, float]:
-        """Return the initial positions, m, and velocities, m/s, of both ends of a force element.
+        """Return the initial positions, m, and velocities, m/s, of both ends of a force law.
 
-        Keys are the names of the inputs of the force element's law.
+        The keys are names of the force law's inputs.
         """
         return {
             f"{end}_{member}": self._outputs[self._owner[side.link]][f"{pair.port}.{member}"]
@@ -118,7 +124,7 @@ class PartsAtStart:
         }
 
     def act(self, cut: Cut, law: Path) -> None:
-        """Compute the initial force of a rope, and apply this force to the parts at both ends."""
+        """Compute the initial force of a rope, and apply it to the two parts that the rope connects."""
         part = FmuPart(cut.name, law, self._folder / cut.name)
         try:
             forces = _outputs(part, np.array([signal.start for signal in part.inputs]))
@@ -133,9 +139,10 @@ class PartsAtStart:
                     self._given[element][k] = forces[f"{end}.{member}"]
 
     def statics(self, cuts: Sequence[Cut]) -> PinStatics:
-        """Return the initial forces, N, and the mobility of the pins of the given cuts.
+        """Return the initial forces, N, at the pairs of points of the given cuts, and the mobility, 1/kg.
 
-        The mobility is the relative acceleration at each pin per unit force at each pin, 1/kg.
+        The mobility is the relative acceleration of the points of each pair per unit of force at
+        each pair.
         """
         pairs = [pair for cut in cuts for pair in cut.pairs]
         gap, mobility = np.zeros(3 * len(pairs)), np.zeros((3 * len(pairs),) * 2)
@@ -160,10 +167,10 @@ class PartsAtStart:
 def _ends(
     pairs: Sequence[PointPair], part: FmuPart, owner: Mapping[str, str]
 ) -> Iterator[tuple[int, float, int, int]]:
-    """Yield four numbers for each force component that acts on a part at a pin.
+    """Yield four numbers for each force component that acts on a part at a pair of points.
 
-    - index of the component in the vector of relative accelerations of the pins,
-    - sign of the part's acceleration in the relative acceleration,
+    - index of the component in the vector of relative accelerations of all pairs,
+    - sign of the part's acceleration in this relative acceleration,
     - index of the force among the inputs of the part,
     - index of the velocity among the outputs of the part.
     """

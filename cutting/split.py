@@ -1,4 +1,4 @@
-"""Division of a machine into parts: descriptions, FMUs, and archives for co-simulation."""
+"""Division of a mechanism into parts: descriptions, FMUs, and archives for co-simulation."""
 
 from __future__ import annotations
 
@@ -25,20 +25,23 @@ from .modes import frequencies
 from .parts import MachinePart, Tables, parts_of
 from .pins import PartsAtStart
 
-_STEPS = 10  # communication steps per output step, for SSP programs without step size control
-# The solver tolerance of each part is multiplied by this factor: stiff bushings amplify position errors.
+# Each output step has this number of communication steps, for SSP programs without step size control.
+_STEPS = 10
+# The tolerance of the parts is the description's times this factor: stiff bushings amplify position errors.
 _FINER = 1e-2
-_FINEST = 1e-12  # smallest solver tolerance of the parts
-_DEFLECTION = 1e-3  # the initial force may deflect a bushing by at most this fraction of the mechanism's extent
-_JUMPING = ("acceleration", "effort", "load")  # quantities that jump with a force; they are not compared
+_FINEST = 1e-12  # smallest solver tolerance of a part's FMU
+# The initial force may deflect a spring-damper (bushing) by this fraction of the mechanism's extent.
+_DEFLECTION = 1e-3
+# These quantities jump with a force, so they are not compared with the uncut mechanism.
+_JUMPING = ("acceleration", "effort", "load")
 _EQUAL = ("coordinate", "point", "link", "line", "contact", "support", "element", "output", "filter")
 
 
 @dataclass(frozen=True)
 class Split:
-    """Files of a machine that was cut into parts.
+    """Files that describe the parts of a cut mechanism.
 
-    The tutorial `two_parts` simulates such parts together.
+    The tutorial `two_parts` shows how to simulate the parts together.
 
     Parameters
     ----------
@@ -47,10 +50,11 @@ class Split:
     descriptions
         Paths of the descriptions of the parts.
     bushings
-        Stiffness, damping and preload of the spring-dampers in the archive `bushing`, by name of the
-        cut.
+        Stiffness, damping and preload of the spring-dampers that replace joints in the archive
+        `bushing`, by name of the cut.
     notes
-        Sentences about entries of the whole machine that no part contains.
+        Sentences about bushings, about a shortened communication step, and about outputs that no
+        part contains.
     """
 
     archives: Mapping[str, Path]
@@ -64,7 +68,10 @@ class Split:
         return [*self.archives.values(), *self.descriptions]
 
     def lines(self) -> Iterator[str]:
-        """Yield sentences for the user about bushings, and about keys that no part contains."""
+        """Yield lines for the terminal: stiffness and damping of each bushing, then all `notes`.
+
+        A bushing is a spring-damper that replaces a joint.
+        """
         for name, found in self.bushings.items():
             yield (
                 f"bushing at {name}: {found.stiffness:g} N/m and {found.damping:g} N·s/m in each direction; a"
@@ -74,21 +81,22 @@ class Split:
 
 
 def split(model: System, options: SplitOptions, source: str = "description") -> Split:
-    """Cut a machine into parts, and write descriptions of the parts and archives of their FMUs.
+    """Cut a mechanism into parts; write the parts' descriptions, and SSP archives with their FMUs.
 
     Parameters
     ----------
     model
-        The machine with its equations.
+        Mechanism with its equations.
     options
-        Places of the cuts, folder, and settings of the archives.
+        Joints, closures and force elements to cut; output folder; settings of the archives.
     source
-        Name of the description in messages.
+        Name of the description file, for messages.
 
     Raises
     ------
     DescriptionError
-        If a place cannot be cut, or the two sides of a cut remain connected.
+        If a joint, closure or force element cannot be cut, or if the two sides of a cut remain
+        connected.
     MissingToolError
         If there is no C compiler.
     """
@@ -112,7 +120,7 @@ def split(model: System, options: SplitOptions, source: str = "description") -> 
 
 
 class _Splitting:
-    """Construction of the FMUs and archives of one machine, with a folder for intermediate files."""
+    """Builder of the FMUs and SSP archives of a cut mechanism; uses a folder for intermediate files."""
 
     def __init__(
         self,
@@ -126,15 +134,15 @@ class _Splitting:
         self._builder = FmuBuilder(options.fmi, options.march, options.progress)
         self._pins = [cut for cut in cuts if cut.kind != "rope"]
         self._owner = {link: part.name for part in parts for link in part.links}
-        self._taken = {WHOLE, *self._owner.values()}  # names of files in the archives
+        self._taken = {WHOLE, *self._owner.values()}  # names of FMUs in the archives
         self._step = options.step or model.chain.simulation.output_step / _STEPS
         self.notes: list[str] = []
 
     def archives(self, out: Path) -> tuple[dict[str, Path], dict[str, Bushing]]:
-        """Write the archives, and return the paths of the archives and the bushings.
+        """Write the SSP archives, and return their paths, and the spring-dampers that replace joints.
 
-        The keys of the paths are `rigid` and `bushing`, or `rope` if only ropes are cut. The keys of the
-        bushings are the names of the cuts.
+        The keys of the paths are `rigid` and `bushing`, or `rope` if only ropes are cut. The keys
+        of the spring-dampers are the names of the cuts.
         """
         whole, name = self._folder / "whole.fmu", self._model.name
         model = self._builder.machine(self._whole(), whole)
@@ -171,7 +179,7 @@ class _Splitting:
         return self._folder / f"law_{cut.name}.fmu"
 
     def _whole(self) -> Tables:
-        """Return the description of the uncut machine, with the point of each pin as an additional output."""
+        """Return the description of the uncut mechanism; points of cut joints are additional outputs."""
         tables = tables_of(self._model.chain)
         ends = {
             pair.port: {"link": pair.sides[0].link, "position": list(pair.sides[0].position)}
@@ -188,9 +196,9 @@ class _Splitting:
         return PartFmu(fmu, {"solver_tolerance": tolerance, **part.start})
 
     def _ropes(self, chain: Description, state: PartsAtStart) -> dict[str, Cut]:
-        """Build the FMUs of the ropes that are cut, and apply the initial rope forces to the parts.
+        """Build the FMUs of the cut ropes, and apply the initial rope forces to the parts.
 
-        The result contains the cuts by name of the rope.
+        The result maps the name of each rope's SSP element to its cut.
         """
         found = {}
         for cut in self._cuts:
@@ -201,10 +209,9 @@ class _Splitting:
         return found
 
     def _bushings(self, state: PartsAtStart) -> tuple[dict[str, Bushing], float]:
-        """Return the spring-dampers that replace the pins, and a communication step that suits them.
+        """Return the spring-dampers that replace cut joints, and a communication step, s, suitable for them.
 
-        The spring-dampers are given by name of the cut. The communication step, s, is short enough for
-        these spring-dampers.
+        The keys of the spring-dampers are the names of the cuts.
         """
         statics, options, step = state.statics(self._pins), self._options, self._step
         joints = {cut.name: [pair.port for pair in cut.pairs] for cut in self._pins}
@@ -220,7 +227,7 @@ class _Splitting:
         return found, step
 
     def _same(self, whole: Path, fmus: Mapping[str, PartFmu]) -> Iterator[tuple[str, str]]:
-        """Yield each output of a part or rope, with the corresponding output of the uncut machine."""
+        """Yield each output of a part or rope, with the output of the uncut mechanism that has equal values."""
         signals = self._model.signals
         outputs = {v.name for v in read_fmu(whole).modelVariables if v.causality == "output"}
         for element, part in fmus.items():
@@ -238,12 +245,14 @@ class _Splitting:
 
 
 def _about_bushings(found: Mapping[str, Bushing], most: float, step: float, usual: float) -> Iterator[str]:
-    """Yield sentences about soft bushings, and about a communication step shortened for stiff bushings.
+    """Yield notes about soft bushings, and about a communication step shortened for stiff bushings.
+
+    A bushing is a spring-damper that replaces a joint.
 
     Parameters
     ----------
     found : stiffness, damping and preload of the bushings, by name of the cut
-    most : deflection above which a bushing is reported, m
+    most : largest deflection without a note, m
     step : communication step of the archive with bushings, s
     usual : communication step of the archive without bushings, s
     """
@@ -266,7 +275,7 @@ def _about_start(part: MachinePart) -> Iterator[str]:
 
 
 def _relocated(tables: Tables, folder: Path) -> Tables:
-    """Return the tables of a description, with file paths relative to the folder."""
+    """Return the tables of a description, with file paths relative to the given folder."""
 
     def placed(key: str, value: Any) -> Any:
         if isinstance(value, dict):

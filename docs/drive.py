@@ -1,6 +1,6 @@
 """Generator of interactive pages: `python docs/drive.py` writes five examples for the web site.
 
-Each page `docs/machines/*.html` simulates a mechanism in the browser. The pages have about 5 MB and
+Each page `docs/machines/*.html` simulates a mechanism in a browser. The pages have about 5 MB and
 are not in the repository. If they exist, `mkdocs build` includes them in the site.
 """
 
@@ -12,7 +12,7 @@ import gpmelica as gp
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = Path(__file__).with_name("machines")
-# Pages by file name, each with its example, case, and file of inputs over time.
+# The keys are file names of pages; the values are example, case, and file with inputs over time.
 MACHINES: dict[str, tuple[str, str | None, str | None]] = {
     "tower_crane": ("tower_crane/tower_crane.toml", None, "tower_crane/commands.csv"),
     "lorry_crane": ("lorry_crane.toml", None, None),

@@ -1,6 +1,6 @@
-"""Equations of the web site: LaTeX is converted to MathML during the build.
+"""Conversion of LaTeX equations to MathML when the web site is built.
 
-Browsers therefore show equations without loading a script from the network.
+Browsers show the equations without loading a script from the network.
 """
 
 from __future__ import annotations
@@ -14,7 +14,10 @@ _EQUATION = re.compile(r'<(span|div) class="arithmatex">\\([(\[])(.*?)\\[)\]]</\
 
 
 def on_page_content(content: str, **_: object) -> str:
-    """Replace the LaTeX formulas in the HTML of a page by MathML; `pymdownx.arithmatex` has marked them."""
+    """Replace the LaTeX formulas in the HTML of a page by MathML.
+
+    The extension `pymdownx.arithmatex` has marked the formulas.
+    """
     return _EQUATION.sub(_mathml, content)
 
 

@@ -1,4 +1,4 @@
-"""Drawings for the explanation pages: `python docs/figures.py` writes four files into `docs/pictures`."""
+"""Drawings for the documentation: `python docs/figures.py` writes four files into `docs/pictures`."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def draw_contact() -> None:
 
 
 def draw_pipeline() -> None:
-    """Draw the processing steps from the description to the verdict of a run."""
+    """Draw the steps by which gpmelica processes a description, up to the verdict on a run."""
     figure, axes = _sheet(9.0, 3.6)
     boxes = {
         "description\nTOML": (0.0, 1.5),

@@ -32,7 +32,7 @@ def page() -> str:
 
 
 def _sections(table: Schema, tables: dict[str, Schema], path: str, done: set[str]) -> Iterator[str]:
-    """Yield the sections of all tables that are nested below a table.
+    """Yield the sections of `docs/keys.md` about all tables that are nested below a table.
 
     If a table occurs several times, only the first occurrence is described.
     """
@@ -45,7 +45,7 @@ def _sections(table: Schema, tables: dict[str, Schema], path: str, done: set[str
 
 
 def _tables_of(value: Schema, path: str) -> Iterator[tuple[str, str]]:
-    """Yield the name and the TOML heading of each table that is permitted below a key."""
+    """Yield the name and the TOML heading of each table that is admissible as the value of a key."""
     if "$ref" in value:
         yield _name(value), f"[{path}]"
     for choice in (*value.get("anyOf", ()), *value.get("oneOf", ())):
@@ -61,7 +61,7 @@ def _section(heading: str, table: Schema, tables: dict[str, Schema], name: str =
     yield from (f"## {heading}{anchor}", "", table["description"], "")
     yield from ("| key | value | default | meaning |", "|---|---|---|---|")
     for key, value in table["properties"].items():
-        # pydantic omits the description of a key if it equals that of the key's table
+        # pydantic omits a key's description if the key's table has the same description.
         meaning = value.get("description") or tables[_name(value)]["description"]
         default = "required" if key in table.get("required", ()) else _default(value)
         yield f"| `{key}` | {_value(value)} | {default} | {_cell(meaning)} |"
@@ -76,7 +76,7 @@ def _default(value: Schema) -> str:
 
 
 def _value(value: Schema) -> str:
-    """Return the allowed values of a key in words."""
+    """Return a phrase that describes the admissible values of a key."""
     choices = [
         choice for choice in (*value.get("anyOf", ()), *value.get("oneOf", ())) if choice != {"type": "null"}
     ]

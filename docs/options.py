@@ -1,6 +1,7 @@
 """Parameter lists of the API reference.
 
-If a function takes an options class, each field of the class is listed as a separate parameter.
+If a function has a parameter for an options class, each field of the class is listed as a separate
+parameter.
 """
 
 from __future__ import annotations
@@ -15,15 +16,15 @@ _MODULES = re.compile(r"\b(?:[a-z]\w*\.)+")
 
 
 class OptionFields(griffe.Extension):
-    """Documentation extension for functions with the decorator `taking`: options become parameters.
+    """Extension of mkdocstrings that documents each option of a decorated function as a parameter.
 
-    In the source code, which mkdocstrings reads, such a function has a single parameter for all
+    In the source code, a function with the decorator `taking` has a single parameter for all
     options. Callers pass each option as a separate argument. Parameters and docstring are therefore
     taken from the imported function.
     """
 
     def on_function(self, *, func: griffe.Function, **others: Any) -> None:
-        """Replace the parameters and the docstring of a decorated function."""
+        """Replace parameters and docstring of a function that has the decorator `taking`."""
         del others
         if not any(str(decorator.value).startswith("taking(") for decorator in func.decorators):
             return

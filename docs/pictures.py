@@ -28,12 +28,13 @@ Array = NDArray[np.float64]
 FOLDER = Path(__file__).with_name("pictures")
 COLOURS = ("#c0392b", "#1e8449", "#1f618d")  # colours of the x, y and z axes
 GREY, INK, BLUE = "#9aa2ad", "#1f2733", "#0072b2"
-ANGLE, LENGTH = np.deg2rad(30.0), 0.55  # drawn motion of a joint: rotation, rad; translation in axis lengths
+# A picture shows a motion by a rotation of this angle, rad, or a translation by this number of axis lengths.
+ANGLE, LENGTH = np.deg2rad(30.0), 0.55
 STYLE = {"svg.hashsalt": "gpmelica", "font.family": "sans-serif", "font.size": 12, "text.color": INK}
 
 
 def draw_joint(kind: str) -> None:
-    """Draw the elementary motions of a joint type one after another, one panel per motion."""
+    """Draw the elementary motions of a joint type in sequence, with one panel for each motion."""
     motions = JOINT_TYPES[kind]
     columns = min(len(motions), 3)
     figure, panels = _panels(-(-len(motions) // columns), columns)
@@ -230,9 +231,12 @@ def _motion(axes: Axes3D, motion: Any, rotation: Array, origin: Array) -> None:
 
 
 def _transform(motion: Any) -> tuple[Array, Array]:
-    """Return the drawn displacement of a motion: rotation matrix, shape (3, 3), and vector, shape (3,).
+    """Return the displacement by which a picture shows a motion of a joint.
 
-    Both are relative to the frame before the motion. The unit of length is the drawn length of an axis.
+    The result is a rotation matrix, shape (3, 3), and a vector, shape (3,).
+
+    Both are relative to the frame before the motion. The unit of length is the drawn length of an
+    axis.
     """
     axis = np.array(motion.axis)
     if motion.kind == "rotation":

@@ -25,14 +25,15 @@ from gpmelica.preview.server import PreviewServer
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES, FOLDER = ROOT / "examples", Path(__file__).with_name("pictures")
 WIDTH, COLOURS = 1280, 256
-_DRAWING = 5.0  # Waiting time until the browser has drawn a page without a graphics card, s.
+# Without a graphics card, a browser draws a page within this time, s.
+_DRAWING = 5.0
 
 
 @contextmanager
 def window(height: int) -> Iterator[Any]:
-    """Open a page in a browser window with the given height in pixels.
+    """Yield an empty page in a browser window with the given height in pixels.
 
-    The browser renders in software, so that no graphics card is necessary.
+    The browser renders by software, so that no graphics card is necessary.
     """
     with sync_playwright() as playwright:
         options = ["--no-sandbox", "--enable-unsafe-swiftshader"]
@@ -42,7 +43,7 @@ def window(height: int) -> Iterator[Any]:
 
 
 def save(page: Any, name: str) -> None:
-    """Save a picture of the window with few colours."""
+    """Save a picture of the browser window; few colours keep the file small."""
     path = FOLDER / f"{name}.png"
     page.screenshot(path=path)
     with Image.open(path) as picture:

@@ -1,7 +1,7 @@
 """Adaptation of the documents in the repository to the web site.
 
-The site contains `docs`, the README as first page, and all other files of the repository to which
-pages link. Links in the documents are paths in the repository, so that they also work on GitHub.
+The site contains the folder `docs`, the README as first page, and all other files to which pages
+link. Links in the documents are paths in the repository, so that the links also work on GitHub.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _OUTSIDE = (
 
 
 def on_startup(**event: object) -> None:
-    """Remove all folders that contain a command `gpmelica` from the module search path.
+    """Remove folders from the module search path that contain an executable file `gpmelica`.
 
     Otherwise, mkdocstrings would not find the package.
     """

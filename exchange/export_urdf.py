@@ -1,8 +1,8 @@
 """Conversion of a description's tree of bodies to URDF, with a list of omissions.
 
-A beam becomes a chain of rigid finite elements. A joint with several coordinates becomes a chain of
-URDF joints with auxiliary frames in between. Only `free` and `planar` joints become single joints,
-because URDF has equivalent types.
+A beam becomes a chain of rigid finite elements. A `free` or `planar` joint becomes a single URDF
+joint. Any other joint with several coordinates becomes a chain of URDF joints with auxiliary
+frames.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ..description.tables.frame import angles_of
 from ..description.tables.link import Joint
 from ..mechanism import GROUND, Body, Coordinate, Mechanism
 
-# URDF requires <limit> for prismatic joints, and effort and velocity in each <limit>; 1e9 stands for unlimited.
+# URDF requires limits for prismatic joints, and limits of effort and velocity; 1e9 means no limit.
 _UNLIMITED = {"lower": -1e9, "upper": 1e9, "effort": 1e9, "velocity": 1e9}
 _WHOLE = {"free": "floating", "planar": "planar"}
 _Z = (0.0, 0.0, 1.0)
@@ -37,7 +37,7 @@ class Exported:
     text
         Contents of the URDF file.
     notes
-        Elements of the description that URDF cannot represent, one sentence each.
+        Sentences about elements of the description that URDF cannot represent.
 
     Examples
     --------
@@ -64,7 +64,7 @@ class _Writer:
         self.rpy = {link.name: link.frame.rpy for link in numbers.chain.links if link.frame.matrix is None}
         self.joints = {link.name: link.joint for link in numbers.chain.links}
         self.aliases = _aliases(numbers)
-        self.taken: set[str] = set()  # joint names that are already in use
+        self.taken: set[str] = set()  # names of the joints already in the URDF file
         self.robot = etree.Element("robot", name=numbers.name)
 
     def text(self) -> str:
@@ -76,10 +76,10 @@ class _Writer:
         return str(etree.tostring(self.robot, encoding="unicode")) + "\n"
 
     def root_body(self) -> Body | None:
-        """Return the body that becomes the root link in URDF; None if a link for the ground is required.
+        """Return the body that becomes the root link in URDF; None if the ground becomes the root link.
 
-        A body becomes the root link if it is the only body on the ground and its frame is the world frame.
-        The body must be connected to the ground by a fixed joint without a name.
+        A body becomes the root link under three conditions. It is the only body on the ground, its
+        frame is the world frame, and a fixed joint without a name connects it to the ground.
         """
         roots = [body for body in self.numbers.bodies if body.parent == GROUND]
         if any(self.joints[body.link].name for body in roots if body.link in self.joints):
@@ -111,9 +111,10 @@ class _Writer:
         return name
 
     def steps(self, body: Body) -> Iterator[tuple[str, Coordinate | None]]:
-        """Yield type and coordinate of each URDF joint in the chain between a body and its parent body.
+        """Yield type and coordinate of each URDF joint between a body and its parent body.
 
-        Fixed, floating and planar joints have the coordinate None.
+        A joint with several coordinates requires several URDF joints. The coordinate is None for
+        fixed, floating and planar joints.
         """
         coordinates = [self.numbers.coordinates[k] for k in body.coordinates]
         held = body.name == "base" and self.numbers.base_fixed
@@ -150,7 +151,10 @@ class _Writer:
         return name
 
     def joint(self, names: tuple[str, str, str], kind: str, frame: Any, coordinate: Coordinate | None) -> None:
-        """Write a joint; `names` contains the names of the joint, the parent link and the child link."""
+        """Write a joint to the URDF file.
+
+        The argument `names` contains the names of the joint, the parent link and the child link.
+        """
         name, parent, child = names
         limits = _limits(self.joints.get(coordinate.owner) if coordinate and coordinate.role == "joint" else None)
         if kind == "continuous" and {"lower", "upper"} <= limits.keys():
@@ -175,7 +179,11 @@ class _Writer:
 
 
 def _aliases(numbers: Mechanism) -> dict[str, str]:
-    """Return a unique URDF name for each body: the alias of the link if it exists, else the body's name."""
+    """Return a unique URDF name for each body.
+
+    The name is the alias of the link in the description, or the name of the body if there is no
+    alias.
+    """
     given = {link.name: link.alias for link in numbers.chain.links if link.alias}
     found, own = dict[str, str](), {body.name for body in numbers.bodies} - given.keys()
     for body in numbers.bodies:
@@ -185,7 +193,7 @@ def _aliases(numbers: Mechanism) -> dict[str, str]:
 
 
 def _limits(joint: Joint | None) -> dict[str, float]:
-    """Return the limits of a joint, by attribute name in URDF."""
+    """Return the limits of a joint by the names of their URDF attributes."""
     given = None if joint is None else joint.limits
     keys = ("lower", "upper", "effort", "velocity")
     return {} if given is None else {k: value_of(v) for k in keys if (v := getattr(given, k)) is not None}
@@ -210,7 +218,7 @@ def _text(numbers: Iterable[float]) -> str:
 
 
 def _left_out(numbers: Mechanism) -> Iterator[str]:
-    """Yield a sentence for each part of the description that URDF cannot express unambiguously."""
+    """Yield a sentence for each kind of entry in the description that URDF cannot represent."""
     chain, coordinates = numbers.chain, numbers.coordinates
     whole = {link.name for link in chain.links if link.joint.type in _WHOLE}
     counted = {

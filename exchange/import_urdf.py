@@ -1,4 +1,4 @@
-"""Conversion of a URDF robot to the tables of a description, with a list of changes and omissions.
+"""Conversion of a robot in URDF to the tables of a description, with notes on changes and omissions.
 
 Each URDF link becomes one link of the description.
 """
@@ -27,24 +27,24 @@ from .urdf import WITH_ONE_COORDINATE, Robot, UrdfInertial, UrdfJoint, UrdfLink,
 
 Table = dict[str, Any]
 _TYPES = {"continuous": "revolute", "floating": "free"}
-_GROUND = ("world", "ground")  # If a root link without mass has one of these names, it is replaced by the ground.
-_REGULAR = 0.01  # Velocity v_s of the friction law, force ~ tanh(v/v_s), in rad/s or m/s.
+_GROUND = ("world", "ground")  # A massless root link with one of these names is replaced by the ground.
+_REGULAR = 0.01  # velocity v_s, in rad/s or m/s, of the friction law: force proportional to tanh(v/v_s)
 _UNITS = {"soft_lower_limit": "", "soft_upper_limit": ""}
 
 
 @dataclass(frozen=True)
 class LinkText:
-    """Link for the TOML file: keys, values and comments.
+    """Link with its keys, values and comments, as written to the TOML file.
 
     Attributes
     ----------
     table : dict
         Keys and values of the link.
     comment : str
-        Comment about the origin of the link in the URDF file.
+        Comment with name and type of the URDF joint from which the link comes.
     missing : dict
-        Placeholder values of keys that the URDF file does not define. The TOML file contains them as
-        comments.
+        Placeholder values for keys that the URDF file does not define; the TOML file contains them
+        as comments.
     """
 
     table: Table
@@ -59,13 +59,13 @@ class Imported:
     Attributes
     ----------
     name, description : str
-        Name of the mechanism, and a line about its origin.
+        Name of the mechanism, and a phrase with the name of the file.
     links : tuple of LinkText
         Links in the order of the URDF file.
     programmed : tuple of dict
         Programmed constraints for joints that mimic other joints.
     notes : tuple of str
-        Changes and omissions, one sentence each.
+        Sentences about changes and omissions.
     """
 
     name: str
@@ -83,9 +83,10 @@ def imported(robot: Robot, floating: bool, source: str, density: float | None = 
     robot
         Robot of a URDF file.
     floating
-        Whether the root link has six degrees of freedom; otherwise it is fixed to the ground.
+        Whether the root link has six degrees of freedom. If False, the root link is fixed to the
+        ground.
     source
-        Name of the file.
+        Name of the URDF file.
     density
         Density, kg/m³, from which mass and inertia are computed for links that have a shape but no
         inertia. None leaves these links without mass.
@@ -104,7 +105,7 @@ class _Import:
     floating: bool
     density: float | None = None
     notes: list[str] = field(default_factory=list)
-    planes: list[str] = field(default_factory=list)  # names of the auxiliary frames of planar joints
+    planes: list[str] = field(default_factory=list)  # names of auxiliary links for planar joints
     massless: list[str] = field(default_factory=list)  # names of the links without inertia
 
     def result(self, source: str) -> Imported:
@@ -143,10 +144,11 @@ class _Import:
         yield self.described(self.table(root, "ground", {}, joint), "root")
 
     def link(self, joint: UrdfJoint) -> Iterator[LinkText]:
-        """Yield the child link of a URDF joint as a link of the description; its table contains the joint.
+        """Yield the child link of a URDF joint as a link of the description, with the joint in its table.
 
-        If the normal of a planar joint is not the z axis, an auxiliary frame precedes the link. The z axis
-        of this frame is the normal, the joint moves the frame, and the link is fixed to the frame.
+        If the normal of a planar joint is not the z axis, an auxiliary link is yielded first. The z
+        axis of this link is the normal. The joint moves the auxiliary link, to which the child link
+        is fixed.
         """
         child, parent = self.robot.links[joint.child], self.parent(joint)
         comment = f"joint {joint.name}: {joint.type}{_kept_text(joint)}"
@@ -173,10 +175,7 @@ class _Import:
         yield self.described(fixed, f"carried by joint {joint.name}")
 
     def described(self, table: Table, comment: str) -> LinkText:
-        """Return the text of a link.
-
-        If the link has no inertia, placeholder values are written as comments.
-        """
+        """Return a link with its comment; without inertia, comments contain placeholder values."""
         if "mass" in table:
             return LinkText(table, comment)
         self.massless.append(table["name"])
@@ -198,8 +197,8 @@ class _Import:
     def inertia(self, link: UrdfLink) -> Table:
         """Return the mass, centre of mass and inertia of a link.
 
-        If the URDF file contains no inertia, the values are computed from shape and density. If no shape or
-        density is given, the table is empty.
+        If the URDF file contains no inertia, the values are computed from shape and density. If the
+        shape or the density is missing, the table is empty.
         """
         if link.inertial is None or not any((link.inertial.mass, *link.inertial.moments)):
             return self.filled(link)
@@ -218,7 +217,7 @@ class _Import:
     def filled(self, link: UrdfLink) -> Table:
         """Return mass, centre of mass and inertia of a link from its shape and the given density.
 
-        If no shape or density is given, the table is empty.
+        If the link has no shape, or no density is given, the table is empty.
         """
         if self.density is None or link.shape is None:
             return {}
@@ -255,7 +254,7 @@ class _Import:
         return table
 
     def limits(self, joint: UrdfJoint) -> Table:
-        """Return the limits of a joint; an empty range of positions is omitted.
+        """Return the limits of a joint; if `lower` is not less than `upper`, both are omitted.
 
         The limits have no effect in simulations until the user adds a stiffness.
         """
@@ -266,7 +265,7 @@ class _Import:
         return found
 
     def start(self, joint: UrdfJoint) -> float:
-        """Return the initial position of a joint: 0, or for a mimic joint, the value from the mimicked joint."""
+        """Return the initial position of a joint; for a mimic joint, it follows from the mimicked joint."""
         if joint.mimic is None:
             return 0.0
         return joint.mimic.multiplier * self.start(self.joints[joint.mimic.joint]) + joint.mimic.offset
@@ -296,7 +295,7 @@ class _Import:
             self.notes.append(f"chosen: {text}, which URDF does not define")
         names = list(dict.fromkeys(key for joint in self.robot.joints for key in joint.kept))
         if names:
-            self.notes.append(f"omitted, but noted in comments at the joints: {', '.join(names)}")
+            self.notes.append(f"omitted: {', '.join(names)} of joints; comments in the file contain the values")
         if any(joint.limits for joint in self.robot.joints):
             self.notes.append("chosen: joint limits have no effect; add a stiffness to turn limits into end stops")
         if self.massless:
@@ -305,7 +304,7 @@ class _Import:
 
 
 def relocated(robot: Imported, folder: Path) -> Imported:
-    """Return the robot with paths of mesh files relative to a folder.
+    """Return an imported robot whose paths of mesh files are relative to a folder.
 
     A path remains absolute if no relative path exists.
     """
@@ -317,7 +316,7 @@ def _relocated(table: Table, folder: Path) -> Table:
     if "file" not in table.get("shape", {}):
         return table
     file = table["shape"]["file"]
-    with suppress(ValueError):  # no relative path exists between drives of Windows
+    with suppress(ValueError):  # On Windows, no relative path exists between two drives.
         file = Path(os.path.relpath(file, folder.resolve())).as_posix()
     return table | {"shape": table["shape"] | {"file": file}}
 

@@ -9,7 +9,8 @@ from itertools import chain, count
 from ..description.fields.names import prefix as part_name
 
 _LONGEST = 64
-_TAKEN = ("base",)  # Names that are also tables of the description.
+# These names are also tables of the description, so links must have other names.
+_TAKEN = ("base",)
 
 
 def identifiers(names: Iterable[str], prefix: str, valid: Callable[[str], str] = part_name) -> dict[str, str]:
@@ -20,10 +21,9 @@ def identifiers(names: Iterable[str], prefix: str, valid: Callable[[str], str] =
     names
         Names in a file of another format.
     prefix
-        Text that is put before names that do not begin with a letter.
+        Text that precedes names that do not begin with a letter.
     valid
-        Function that returns a valid name unchanged, and raises ValueError for an invalid name; see
-        `description.fields.names`.
+        Function that returns a valid name unchanged, and raises ValueError for an invalid name.
 
     Returns
     -------
@@ -39,7 +39,7 @@ def identifiers(names: Iterable[str], prefix: str, valid: Callable[[str], str] =
 
     found: dict[str, str] = {}
     waiting = list(dict.fromkeys(names))
-    # Valid names come first, so that they remain unchanged.
+    # Valid names are treated first, so that they remain unchanged.
     for name in sorted(waiting, key=lambda name: not is_free(name, ())):
         taken = {*found.values()}
         word = re.sub(r"[^A-Za-z0-9_]", "_", name)
@@ -50,5 +50,5 @@ def identifiers(names: Iterable[str], prefix: str, valid: Callable[[str], str] =
 
 
 def printable(text: str) -> str:
-    """Return a name as a single line of printable characters."""
+    """Return a name in which `?` replaces all characters that are not printable."""
     return "".join(c if c.isprintable() else "?" for c in text)

@@ -29,7 +29,7 @@ def inertia_of(shape: Table, density: float) -> tuple[Table, bool]:
     dict
         Keys `mass`, kg, `com`, m, and `inertia`, kg·m², about the centre of mass.
     bool
-        Whether the surface is closed. If the surface is open, the values are those of the convex hull.
+        Whether the surface is closed. For an open surface, the values belong to its convex hull.
 
     Raises
     ------
@@ -45,7 +45,7 @@ def inertia_of(shape: Table, density: float) -> tuple[Table, bool]:
 
 
 def _solid(shape: Table) -> tuple[float, Array, Array, bool]:
-    """Return volume, m³, centroid, m, and inertia for unit density, m⁵, in the frame of the shape."""
+    """Return volume, m³, centroid, m, and inertia for a density of 1, m⁵, in the frame of the shape."""
     kind, at_centre = shape["type"], np.zeros(3)
     if kind == "mesh":
         return _of_mesh(shape)
@@ -62,7 +62,8 @@ def _solid(shape: Table) -> tuple[float, Array, Array, bool]:
 
 
 def _of_mesh(shape: Table) -> tuple[float, Array, Array, bool]:
-    import trimesh  # Imported here because the import takes almost a second.
+    # The package is imported here, because its import takes almost a second.
+    import trimesh
 
     found = read_mesh(Path(shape["file"]), most=None)
     mesh = trimesh.Trimesh(found.vertices * shape.get("scale", 1.0), found.faces, process=True)

@@ -1,4 +1,4 @@
-"""Conversion of a description's tables to readable TOML."""
+"""Conversion of the tables of a description to readable TOML."""
 
 from __future__ import annotations
 
@@ -12,13 +12,16 @@ from .names import printable
 
 
 def toml_text(robot: Imported, head: Iterable[str]) -> str:
-    """Return the TOML text of an imported description; the lines of `head` become initial comments."""
+    """Return the TOML text of an imported description.
+
+    The lines of `head` become comments at the beginning.
+    """
     templates = environment("exchange", value=value, comment=printable)
     return templates.get_template("description.toml.jinja").render(robot=robot, head=list(head))
 
 
 def value(given: Any) -> str:
-    """Return a TOML value in a single line; numbers keep all significant digits."""
+    """Return a value as TOML text in a single line; numbers keep all significant digits."""
     if isinstance(given, dict):
         return "{ " + ", ".join(f"{key} = {value(entry)}" for key, entry in given.items()) + " }"
     if isinstance(given, list | tuple):

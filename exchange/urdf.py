@@ -1,4 +1,4 @@
-"""Reader of URDF files (wiki.ros.org/urdf/XML): links, joints, problems, and ignored parts.
+"""Reader of URDF files (wiki.ros.org/urdf/XML): links, joints, errors, and ignored elements.
 
 Lengths are in m, angles in rad and masses in kg. Roll, pitch and yaw represent the rotation matrix
 Rz(yaw)·Ry(pitch)·Rx(roll).
@@ -31,7 +31,8 @@ _KEPT = {
     "calibration": ("rising", "falling", "reference_position"),
 }
 _MOMENTS = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
-_READ: dict[str, tuple[str, ...]] = {  # attributes that are read, by XML tag
+# The reader uses these attributes, by XML tag; it ignores all other attributes.
+_READ: dict[str, tuple[str, ...]] = {
     "link": ("name",),
     "inertial": (),
     "mass": ("value",),
@@ -45,14 +46,14 @@ _READ: dict[str, tuple[str, ...]] = {  # attributes that are read, by XML tag
     "limit": _LIMITS,
     "mimic": ("joint", "multiplier", "offset"),
 } | _KEPT
-_LARGEST = 1e30  # Maximum absolute value of a number; descriptions have the same limit.
+_LARGEST = 1e30  # Numbers with a larger magnitude are rejected, as in descriptions.
 _LONGEST_NAME = 200
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 
 
 @dataclass(frozen=True)
 class UrdfOrigin:
-    """Pose of a frame in another frame: position xyz, m, and roll, pitch and yaw, rad."""
+    """Pose of a frame relative to another frame: position xyz, m, and angles roll, pitch and yaw, rad."""
 
     xyz: Vector = ZERO
     rpy: Vector = ZERO
@@ -79,9 +80,9 @@ class UrdfInertial:
 
 @dataclass(frozen=True)
 class UrdfLink:
-    """Link of a URDF file: a body, or a frame if it has no inertia.
+    """Link of a URDF file; a link without inertia is a frame.
 
-    The field `shape` has the form of the table `shape` in a description.
+    The field `shape` is a table in the form of the key `shape` of a description.
     """
 
     name: str
@@ -117,11 +118,11 @@ class UrdfJoint:
     friction : float
         Coulomb friction, N·m or N.
     mimic : Mimic or None
-        Coupling to another joint.
+        Coupling to another joint, which this joint mimics; None without a coupling.
     limits : dict
-        Attributes `lower`, `upper`, `effort` and `velocity` of the joint's limit.
+        Attributes `lower`, `upper`, `effort` and `velocity` of the element <limit>.
     kept : dict
-        Attributes without an equivalent in a description, such as `soft_lower_limit`.
+        Attributes that a description cannot represent, such as `soft_lower_limit`.
     """
 
     name: str
@@ -152,7 +153,7 @@ class Robot:
     joints : tuple of UrdfJoint
         Joints in the order of the file.
     not_carried : tuple of str
-        Parts of the file that were ignored, one phrase each.
+        Phrases that describe the ignored elements and attributes of the file.
     """
 
     name: str
@@ -177,9 +178,9 @@ Part = TypeVar("Part", UrdfLink, UrdfJoint)
 
 
 class _Reader:
-    """Reader of a URDF file that collects all problems instead of stopping at the first one.
+    """Reader of a URDF file that collects all errors before it fails.
 
-    Invalid values are replaced by defaults, so that reading can continue.
+    Default values replace invalid values, so that reading can continue.
     """
 
     def __init__(self, path: Path, root: etree._Element) -> None:
@@ -239,7 +240,7 @@ class _Reader:
         damping, friction = (self.dissipation(element, key) for key in ("damping", "friction"))
         mimic = element.find("mimic")
         if mimic is not None and kind == "fixed":
-            self.others["<mimic> of fixed joint"] += 1  # a fixed joint cannot mimic another joint
+            self.others["<mimic> of fixed joint"] += 1  # A fixed joint has no coordinate, so it cannot mimic.
         follows = None if mimic is None or kind == "fixed" else self.mimic(mimic)
         known = (
             "parent",
@@ -257,7 +258,7 @@ class _Reader:
         return UrdfJoint(name, kind, parent, child, origin, axis, damping, friction, follows, limits, kept)  # type: ignore[arg-type]
 
     def dissipation(self, joint: etree._Element, key: str) -> float:
-        """Return the attribute `damping` or `friction` of a joint; 0 if it is missing."""
+        """Return the attribute `damping` or `friction` of a joint; 0 if the attribute is missing."""
         dynamics = joint.find("dynamics")
         value = 0.0 if dynamics is None else self.number(dynamics, key, 0.0)
         if dynamics is not None and value < 0:
@@ -271,7 +272,7 @@ class _Reader:
     def limits(self, joint: etree._Element) -> dict[str, float]:
         """Return the limits of a joint by attribute name.
 
-        A problem is reported if the limit of effort or velocity is negative.
+        If the limit of effort or velocity is negative, an error is recorded.
         """
         limit = joint.find("limit")
         found = {} if limit is None else {key: self.number(limit, key) for key in _LIMITS if key in limit.attrib}
@@ -281,7 +282,7 @@ class _Reader:
         return found
 
     def kept(self, element: etree._Element) -> Iterator[tuple[str, float]]:
-        """Yield attributes of a joint that have no effect, such as `soft_lower_limit`."""
+        """Yield names and values of joint attributes without effect, such as `soft_lower_limit`."""
         for part, attributes in _KEPT.items():
             found = element.find(part)
             if found is not None:
@@ -290,7 +291,7 @@ class _Reader:
     def axis(self, joint: etree._Element) -> Vector:
         element = joint.find("axis")
         if element is None:
-            return 1.0, 0.0, 0.0  # default of the URDF format
+            return 1.0, 0.0, 0.0  # URDF defines this default axis.
         axis = self.vector(element, "xyz", (1.0, 0.0, 0.0))
         length = math.hypot(*axis)
         if not length:
@@ -309,7 +310,7 @@ class _Reader:
         return UrdfOrigin(self.vector(found, "xyz", ZERO), self.vector(found, "rpy", ZERO))
 
     def transmission(self, element: etree._Element) -> str:
-        """Return a phrase that describes a transmission."""
+        """Return a phrase for a note about an ignored transmission: name, joints, inertia and reduction."""
         joints = [x.get("name", "?") for x in element.iterchildren("joint")]
         numbers = [
             f"{etree.QName(x).localname} {(x.get('value') or x.text or '').strip()}"
@@ -321,7 +322,7 @@ class _Reader:
     # ---- the tree -----------------------------------------------------------------------------------------------
 
     def tree(self, links: dict[str, UrdfLink], joints: dict[str, UrdfJoint]) -> None:
-        """Report problems if the links do not form a single tree."""
+        """Report errors if the links do not form a single tree."""
         carrier: dict[str, str] = {}
         for element in self.root.iterchildren("joint"):
             joint = joints.get(element.get("name", ""))
@@ -338,14 +339,14 @@ class _Reader:
             what = f"several links have no parent: {_few(roots)}" if roots else "every link has a parent"
             self.problem(self.root, f"{what}; links must form one tree")
         placed = roots[:1]
-        for link in placed:  # the loop itself appends descendants to the list
+        for link in placed:  # The loop appends the children of each link to this list.
             placed += [j.child for j in joints.values() if j.parent == link and j.child not in placed]
         if not self.problems and len(placed) < len(links):
             lost = [name for name in links if name not in placed]
             self.problem(self.root, f"these links form a closed loop: {_few(lost)}; links must form one tree")
 
     def mimics(self, joints: dict[str, UrdfJoint]) -> None:
-        """Report invalid couplings of joints that mimic other joints."""
+        """Report errors in joints that mimic other joints."""
         for element in self.root.iterchildren("joint"):
             joint = joints.get(element.get("name", ""))
             if joint is None or joint.mimic is None:
@@ -364,7 +365,10 @@ class _Reader:
     # ---- elements and numbers -----------------------------------------------------------------------------------
 
     def named(self, elements: Iterable[etree._Element], read: Callable[[etree._Element], Part]) -> dict[str, Part]:
-        """Return XML elements by name; if several have equal names, the first one."""
+        """Read XML elements, and return the results by name.
+
+        If several elements have the same name, an error is recorded, and the first element is used.
+        """
         found: dict[str, Part] = {}
         for element in elements:
             part = read(element)
@@ -374,9 +378,9 @@ class _Reader:
         return found
 
     def only(self, element: etree._Element, tag: str) -> etree._Element | None:
-        """Return the child element with the given tag.
+        """Return the first child element with the given tag, or None.
 
-        If there is not exactly one such element, a problem is reported.
+        If the number of such elements is not one, an error is recorded.
         """
         found = list(element.iterchildren(tag))
         if len(found) != 1:
@@ -386,7 +390,7 @@ class _Reader:
     def text(self, element: etree._Element, key: str) -> str:
         """Return a required attribute of an XML element.
 
-        If the attribute is missing, empty or too long, a problem is reported.
+        If the attribute is missing, empty or too long, an error is recorded.
         """
         value = str(element.get(key, "")).strip()
         if not value:
@@ -396,9 +400,9 @@ class _Reader:
         return value
 
     def number(self, element: etree._Element, key: str, default: float | None = None) -> float:
-        """Return the number in an attribute of an XML element.
+        """Return the number in an attribute of an XML element, or the default if the attribute is missing.
 
-        If no default is given, the attribute is required.
+        If no default is given and the attribute is missing, an error is recorded.
         """
         text = element.get(key)
         if text is None:
@@ -409,7 +413,7 @@ class _Reader:
         return found[0] if found else default or 0.0
 
     def vector(self, element: etree._Element, key: str, default: Vector) -> Vector:
-        """Return the three numbers in an attribute of an XML element."""
+        """Return the three numbers in an attribute of an XML element, or the default."""
         text = element.get(key)
         found = () if text is None else self.numbers(element, key, str(text), 3)
         return (found[0], found[1], found[2]) if found else default
@@ -417,14 +421,14 @@ class _Reader:
     def numbers(self, element: etree._Element, key: str, text: str, count: int) -> tuple[float, ...]:
         """Return `count` finite numbers from a text.
 
-        If the text has another form, a problem is reported, and the result is ().
+        If the text does not have this form, an error is recorded, and the result is empty.
         """
         words = text.split()
         try:
             found = tuple(map(float, words))
         except ValueError:
             found = ()
-        # float() also accepts 1_000, infinity and digits of other alphabets, which are invalid in URDF.
+        # float() also accepts 1_000, inf and non-ASCII digits, which are invalid in URDF.
         plain = all(_NUMBER.fullmatch(word) for word in words)
         if len(found) == count and plain and all(abs(x) <= _LARGEST for x in found):
             return found
@@ -435,9 +439,9 @@ class _Reader:
     # ---- problems and ignored parts -----------------------------------------------------------------------------
 
     def rest(self, element: etree._Element, *known: str, place: str = "robot") -> None:
-        """Count the ignored parts of an XML element by name, for the report.
+        """Count the ignored attributes and child elements of an XML element by name, for the notes.
 
-        Ignored parts are attributes, and child elements that are not in `known`.
+        Child elements are ignored if their tags are not in `known`.
         """
         seen: set[str] = set()
         for child in element.iterchildren(etree.Element):
@@ -447,10 +451,11 @@ class _Reader:
                 self.others[f"<{child.tag}> of {place}, after the first"] += 1
             elif child.tag in _READ:
                 self.others.update(f"{key} of <{child.tag}>" for key in _unread(child))
-                seen |= {child.tag} if place != "robot" else set()  # only <robot> may repeat child elements
+                # Only <robot> may contain several child elements with the same tag.
+                seen |= {child.tag} if place != "robot" else set()
 
     def problem(self, element: etree._Element, message: str) -> None:
-        """Record a problem with the line, the tag, and the name of the surrounding link or joint."""
+        """Record an error with the line, the tag, and the name of the enclosing link or joint."""
         named = next((x for x in (element, *element.iterancestors()) if x.tag in ("link", "joint")), None)
         inside = f"{named.tag} {str(named.get('name', '?'))[:_LONGEST_NAME]!r}" if named is not None else "robot"
         own = "" if named is element or element is self.root else f", <{etree.QName(element).localname}>"
@@ -459,13 +464,13 @@ class _Reader:
             self.problems.append(found)
 
     def fail(self) -> None:
-        """Raise DescriptionError if problems were recorded."""
+        """Raise DescriptionError if errors were recorded."""
         if self.problems:
             raise DescriptionError(str(self.path), self.problems)
 
 
 def _without_namespace(root: etree._Element) -> etree._Element:
-    """Return the XML tree without the root's namespace, because tags are compared without namespaces."""
+    """Remove the root's namespace from all tags, because tags are compared without namespaces."""
     for element in root.iter(f"{{{etree.QName(root).namespace or ''}}}*"):
         element.tag = etree.QName(element).localname
     return root
@@ -483,7 +488,7 @@ def _returns(joint: UrdfJoint, joints: dict[str, UrdfJoint]) -> bool:
 
 
 def _unread(element: etree._Element) -> list[str]:
-    """Return the attributes of an XML element that are ignored.
+    """Return the attributes of an XML element that the importer ignores.
 
     Attributes in other XML namespaces are not included.
     """
@@ -491,7 +496,7 @@ def _unread(element: etree._Element) -> list[str]:
 
 
 def _known_format(root: etree._Element) -> str:
-    """Return a hint for an error message if the root element belongs to another known format."""
+    """Return the end of an error message: a hint if the root element belongs to SDF or MJCF."""
     formats = {"sdf": "SDF", "mujoco": "MJCF", "mujocoinclude": "MJCF"}
     found = formats.get(str(root.tag))
     return f"; this is {found}, which is not supported; convert it to URDF" if found else ""

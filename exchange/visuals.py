@@ -1,6 +1,6 @@
 """Conversion of `<visual>` elements in a URDF file to shapes of a description.
 
-Each link gets the shape of its first visual element that has an equivalent in a description.
+Each link gets the shape of the first visual element that a description can represent.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Table = dict[str, Any]
 class Visuals:
     """Shapes of the links in a URDF file.
 
-    The field `left` counts the visual elements that have no equivalent in a description, by reason.
+    The field `left` counts the visual elements that a description cannot represent, by reason.
     """
 
     def __init__(self, path: Path, robot: etree._Element) -> None:
@@ -31,7 +31,7 @@ class Visuals:
         self.left: Counter[str] = Counter()
 
     def shape(self, link: etree._Element) -> Table | None:
-        """Return the shape table of a link; None if no visual element has an equivalent.
+        """Return the shape of a link as a table; None if a description cannot represent any visual element.
 
         The paths of mesh files are absolute.
         """
@@ -52,20 +52,20 @@ class Visuals:
         return shape
 
     def _table(self, visual: etree._Element) -> Table:
-        """Return the shape table of a visual element.
+        """Return the shape of a visual element as a table.
 
         Raises
         ------
         ValueError
-            If a description has no equivalent shape; the message contains the reason.
+            If a description cannot represent the shape; the message contains the reason.
         """
         form = next(visual.iterfind("geometry/*"), None)
         if form is None:
-            raise ValueError("it has no geometry")
+            raise ValueError("<geometry> is missing or empty")
         table: Table = {"type": etree.QName(form).localname, **self._form(form)}
         origin = visual.find("origin")
         if origin is not None and "quat_xyzw" in origin.attrib:
-            raise ValueError("its origin is given by quat_xyzw instead of rpy")
+            raise ValueError("quat_xyzw of <origin> is not supported; specify roll, pitch and yaw: rpy")
         frame = {key: numbers for key in ("xyz", "rpy") if any(numbers := _numbers(origin, key, "0 0 0"))}
         if frame:
             table["frame"] = frame
@@ -84,11 +84,11 @@ class Visuals:
             case "mesh":
                 scale = _numbers(form, "scale", "1 1 1")
                 if len({*scale}) != 1:
-                    raise ValueError("its mesh has different scales along its axes")
+                    raise ValueError("a mesh with different scales along x, y and z is not supported")
                 file = self._file(str(form.get("filename", "")))
                 return {"file": str(file)} | ({"scale": scale[0]} if scale[0] != 1.0 else {})
             case other:
-                raise ValueError(f"its geometry is a {other}")
+                raise ValueError(f"the geometry {other} is not supported")
 
     def _file(self, name: str) -> Path:
         """Return the path of a mesh file.
@@ -98,7 +98,7 @@ class Visuals:
         """
         ending = Path(name).suffix.lower()
         if ending not in ENDINGS:
-            raise ValueError(f"its mesh file is {ending or 'of no known format'}, not STL, OBJ, COLLADA or glTF")
+            raise ValueError(f"expected a mesh in STL, OBJ, COLLADA or glTF, got the file {name!r}")
         kind, separator, rest = name.partition("://")
         if not separator:
             return self._folder / name
@@ -116,7 +116,7 @@ def _numbers(element: etree._Element | None, key: str, default: str = "") -> lis
     except ValueError:
         found = []
     if not found or not all(map(math.isfinite, found)):
-        raise ValueError(f"{key} contains no valid numbers")
+        raise ValueError(f"the attribute {key} contains no valid numbers")
     return found
 
 
@@ -131,4 +131,4 @@ def _colour(material: etree._Element) -> str | None:
 def _why(error: ValidationError) -> str:
     found = error.errors(include_url=False)[0]
     place = ".".join(map(str, found["loc"]))
-    return "its mesh file is missing" if "there is no file" in found["msg"] else f"{place}: {found['msg']}"
+    return "the mesh file is missing" if "there is no file" in found["msg"] else f"{place}: {found['msg']}"

@@ -1,4 +1,4 @@
-"""Reading of XML files from untrusted sources.
+"""Reading of XML files from sources that may be malicious.
 
 Document type declarations are rejected, because they define entities. An entity can expand without
 limit or read other files.
@@ -14,8 +14,8 @@ from lxml import etree
 from ..core.errors import DescriptionError
 from ..core.input_files import read_text
 
-_LARGEST = 20_000_000  # Maximum file size, bytes; even a humanoid robot with hands has only 0.2 MB.
-# Finds a document type before the root element; `*+` prevents backtracking, which would take very long.
+_LARGEST = 20_000_000  # Larger files, in bytes, are rejected. A humanoid robot with hands needs only 0.2 MB.
+# The expression finds a document type before the root element; `*+` prevents slow backtracking.
 _DOCUMENT_TYPE = re.compile(r"(?>\s+|<!--.*?-->|<\?.*?\?>)*+<!DOCTYPE", re.DOTALL)
 
 
@@ -32,7 +32,7 @@ def read_xml(path: Path) -> etree._Element:
         raise DescriptionError(
             str(path), "has a document type (<!DOCTYPE …>), which may define entities; remove it"
         )
-    # A string with an encoding declaration is rejected by lxml, but bytes are accepted.
+    # lxml rejects strings with an encoding declaration, but accepts bytes.
     parser = etree.XMLParser(
         encoding="utf-8",
         resolve_entities=False,

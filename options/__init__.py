@@ -1,1 +1,1 @@
-"""Options of each task, defined once for the command line and for Python."""
+"""Options of each command, defined once for the command line and for Python."""

@@ -1,4 +1,4 @@
-"""Checks of option values that are possible without a description."""
+"""Checks of option values that do not need the description of a mechanism."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ FMI_VERSIONS = ("2.0", "3.0")
 
 
 def one_of(what: str, value: str, known: Sequence[str]) -> None:
-    """Raise DescriptionError if a value is not in the list of known values."""
+    """Raise DescriptionError if `value` is not one of the known values."""
     if value not in known:
         raise DescriptionError(what, f"expected one of {', '.join(known)}, got {value!r}")
 

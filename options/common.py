@@ -1,4 +1,4 @@
-"""Options that several tasks share."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
@@ -51,21 +51,21 @@ Fresh: TypeAlias = Annotated[
 
 @dataclass(frozen=True)
 class Described:
-    """Path of a description file."""
+    """Argument for the path of a description file."""
 
     file: Annotated[Path, Option("description of the mechanism, TOML", positional=True)]
 
 
 @dataclass(frozen=True)
 class DescribedCase(Described):
-    """Path of a description file, and name of a case in this file."""
+    """Arguments for a description: path of the file, and name of a case in this file."""
 
     case: Annotated[str | None, Option("name of a case of the description")] = None
 
 
 @dataclass(frozen=True)
 class DescribedVariant(DescribedCase):
-    """Path of a description file, name of a case in this file, and changed values of keys."""
+    """Arguments for a description: path of the file, name of a case, and changed values of keys."""
 
     changes: Annotated[
         tuple[str, ...],
@@ -80,14 +80,14 @@ class DescribedVariant(DescribedCase):
 
 @dataclass(frozen=True)
 class Printed:
-    """Output format of a command."""
+    """Option for the output format of a command."""
 
     as_json: Json = False
 
 
 @dataclass(frozen=True)
 class PrintedVerdict:
-    """Output format of a verdict, and whether unusual values change the exit status."""
+    """Options for the output format of a verdict, and for the exit status."""
 
     strict: Annotated[
         bool, Option("exit status 5 if the verdict is positive but a value is questionable", "--strict")

@@ -12,37 +12,38 @@ from .option import Option
 
 @dataclass(frozen=True)
 class CosimSystem:
-    """SSP archive that `cosim` simulates."""
+    """Argument of the command `cosim`: path of an SSP archive."""
 
     system: Annotated[Path, Option("SSP archive of co-simulation FMUs", positional=True)]
 
 
 @dataclass(frozen=True)
 class CosimOptions:
-    """Options of `cosim`.
+    """Options of the command `cosim`.
 
     Parameters
     ----------
     out
-        Folder for `report.html`, `result.json`, `report.txt` and `signals.csv`. Default on the command
-        line: a folder with the name of the archive. A call from Python writes no files by default.
+        Folder for `report.html`, `result.json`, `report.txt` and `signals.csv`. Default on the
+        command line: a folder with the name of the archive. A call from Python writes no files by
+        default.
     tolerance
-        Admissible error, relative to the range of each signal. Default: the tolerance in the archive,
-        or 1e-4.
+        Admissible error, relative to the range of each signal. Default: the tolerance in the
+        archive, or 1e-4.
     method
-        Coupling method of all groups of FMUs: `sequential`, `hermite`, `mean_force`, `pin`, or `auto`,
-        which chooses a method for each group.
+        Coupling method: `sequential`, `hermite`, `mean_force` or `pin` for all groups of dependent
+        FMUs; or `auto`, which chooses a method for each group.
     step
-        Fixed communication step, s. Default: the steps are chosen according to the tolerance.
+        Fixed communication step, s. Default: the estimated error controls the steps.
     order
-        Degree of extrapolation of the sequential method, 0 to 2.
+        Degree of the polynomials by which the sequential method extrapolates inputs, 0 to 2.
     stop
         Final time, s. Default: the final time in the archive.
     compare
         Whether to simulate the system also by other coupling methods and steps. The report then
         contains the error and the wall time of each run.
     command
-        Command line that the report shows.
+        Command line that repeats the simulation, for the report.
     progress
         Function that is called with an activity and the completed fraction.
     """

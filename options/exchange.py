@@ -1,4 +1,4 @@
-"""Options of the tasks `import`, `export`, `new` and `reactions`."""
+"""Options of the commands `import`, `export`, `new` and `reactions`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .option import Option
 
 @dataclass(frozen=True)
 class ImportOptions:
-    """Options of `import urdf`."""
+    """Options of the command `import urdf`."""
 
     file: Annotated[
         Path,
@@ -30,14 +30,14 @@ class ImportOptions:
 
 @dataclass(frozen=True)
 class ExportOptions:
-    """Options of `export urdf`."""
+    """Options of the command `export urdf`."""
 
     out: Annotated[Path | None, Option("URDF file to write (default: Name.urdf)")] = None
 
 
 @dataclass(frozen=True)
 class NewOptions:
-    """Options of `new`."""
+    """Options of the command `new`."""
 
     kind: Annotated[
         str,
@@ -49,6 +49,6 @@ class NewOptions:
 
 @dataclass(frozen=True)
 class ReactionsOptions:
-    """Options of `reactions`."""
+    """Options of the command `reactions`."""
 
     out: Annotated[Path | None, Option("folder for reactions.json (default: none)")] = None

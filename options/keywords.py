@@ -1,4 +1,4 @@
-"""Decorator for functions whose arguments are the fields of an options record."""
+"""Decorator for functions whose arguments are the fields of an options class."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ Record = TypeVar("Record")
 Owner = TypeVar("Owner")
 Result = TypeVar("Result")
 
-_HEADING = re.compile(r"^(\w+)\n-+\n", re.MULTILINE)  # heading of a numpydoc section, underlined
-_ENTRY = re.compile(r"^(?=\S)", re.MULTILINE)  # start of a line without indentation
+_HEADING = re.compile(r"^(\w+)\n-+\n", re.MULTILINE)  # matches the underlined heading of a numpydoc section
+_ENTRY = re.compile(r"^(?=\S)", re.MULTILINE)  # matches the start of a line without indentation
 
 
 def taking(
     record: Callable[Fields, Record],
 ) -> Callable[[Callable[[Owner, Record], Result]], Callable[Concatenate[Owner, Fields], Result]]:
-    """Return a decorator that replaces the second parameter of a function by the fields of a record.
+    """Return a decorator that replaces the second parameter of a function by the fields of an options class.
 
     The signature of the decorated function has the names, order, types and default values of the
-    fields. The section `Parameters` of the docstring contains the field descriptions of the record.
+    fields. The section `Parameters` of its docstring contains the descriptions of these fields.
 
     Parameters
     ----------
     record
-        Class of the record, a dataclass.
+        Options class, a dataclass.
     """
 
     make = cast(Callable[..., Record], record)
@@ -38,7 +38,8 @@ def taking(
     ) -> Callable[Concatenate[Owner, Fields], Result]:
         own = inspect.signature(function)
         first = next(iter(own.parameters.values()))
-        types = get_type_hints(record)  # types of the fields, without the annotations for the command line
+        # These types do not contain the declarations of command-line options.
+        types = get_type_hints(record)
         fields = [p.replace(annotation=types[p.name]) for p in inspect.signature(record).parameters.values()]
         whole = own.replace(parameters=[first, *fields])
 
@@ -56,7 +57,7 @@ def taking(
 
 
 def _documented(function: Callable[..., Any], record: type, names: Sequence[str]) -> str:
-    """Return a function's docstring with a section `Parameters` that describes the fields of a record."""
+    """Return a function's docstring with a section `Parameters` about the fields of an options class."""
     sections = _sections(function)
     known = {name: text for item in (function, *record.__mro__) for name, text in _entries(item).items()}
     sections.pop("Parameters", None)
@@ -67,7 +68,10 @@ def _documented(function: Callable[..., Any], record: type, names: Sequence[str]
 
 
 def _sections(item: Any) -> dict[str, str]:
-    """Return the sections of a numpydoc docstring by heading; the text before them has an empty heading."""
+    """Return the sections of a numpydoc docstring by heading.
+
+    The text before the first section has an empty heading.
+    """
     summary, *rest = _HEADING.split(inspect.getdoc(item) or "")
     return {"": summary.rstrip()} | {name: text.rstrip() for name, text in zip(rest[::2], rest[1::2], strict=True)}
 

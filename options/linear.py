@@ -1,4 +1,4 @@
-"""Options of tasks about one state: `linearize`, `modes` and modes along a parameter."""
+"""Options of commands that linearise the equations: `linearize` and `modes`."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ GivenState: TypeAlias = Path | str | Mapping[str, Any]
 
 @dataclass(frozen=True)
 class StateOptions:
-    """Operating point of a linear model; by default the initial state.
+    """Options for the operating point of a linear model. The default is the initial state.
 
     Parameters
     ----------
     time
-        Time, s. The operating point is the state of a simulation at this time.
+        Time in s at which the state of a simulation is the operating point.
     state
         Operating point: a JSON file, or `{"t": 0.0, "q": […], "qd": […], "z": […]}` with time in s,
         coordinates, rates and friction states.
@@ -32,8 +32,8 @@ class StateOptions:
         `statics.locked` keep their positions, and motions keep their values at t = 0. All other
         positions and the inputs are computed.
     inputs
-        Inputs of the FMU over time: a CSV file, or arrays by name with the times `time` in s. Default:
-        zero.
+        Inputs of the FMU over time: a CSV file, or arrays by name with the times `time` in s.
+        Default: zero.
     progress
         Function that is called with an activity and the completed fraction.
     """
@@ -62,7 +62,7 @@ class StateOptions:
 
     @property
     def given(self) -> tuple[str, ...]:
-        """Names of the given options that select an operating point; at most one may be given."""
+        """Names of the options that the user has set to select an operating point; more than one is an error."""
         chosen = {"time": self.time is not None, "state": self.state is not None}
         chosen |= {"equilibrium": self.equilibrium, "trim": self.trim}
         return tuple(name for name, is_given in chosen.items() if is_given)
@@ -96,7 +96,7 @@ class LinearizeOptions(StateOptions):
 
 @dataclass(frozen=True)
 class LinearizeFiles:
-    """Files that the command `linearize` writes."""
+    """Options for files that the command `linearize` writes."""
 
     bode: Annotated[bool, Option("also write the Bode plot bode.svg of all inputs and outputs", "--bode")] = False
     out: Annotated[Path | None, Option("folder for linear.json, linear.npz and linear.mat (default: none)")] = None
@@ -104,14 +104,14 @@ class LinearizeFiles:
 
 @dataclass(frozen=True)
 class ModesAlongOptions(StateOptions):
-    """Options of `modes_along`: a key, its values, and the operating point at each value.
+    """Options of the function `modes_along`: a key, its values, and the operating point at each value.
 
     Parameters
     ----------
     key
         `t` for the time of a simulation in s, a name in `[parameters]`, or a dotted key of the
-        description. With `t`, the simulation determines the operating points, and other options must
-        not select one.
+        description. With `t`, the states of the simulation are the operating points, and options
+        that select an operating point must not be set.
     values
         Values of the key in rising or falling order, shape (K,).
     """
@@ -122,7 +122,7 @@ class ModesAlongOptions(StateOptions):
 
 @dataclass(frozen=True)
 class ModesFiles:
-    """Animations and tables that the command `modes` writes."""
+    """Options for animations and tables that the command `modes` writes."""
 
     html: Annotated[bool, Option("write modes.html, an animation of the modes", "--html")] = False
     gif: Annotated[bool, Option("write modes.gif, an animation of one --mode", "--gif")] = False

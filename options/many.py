@@ -1,4 +1,4 @@
-"""Options of tasks that make many simulations: `study`, `sweep` and `optimize`."""
+"""Options of commands that make many simulations: `study`, `sweep` and `optimize`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SCHEDULER = "workers: auto (processes) | processes | here | dask | address of a
 
 @dataclass(frozen=True)
 class StudyOptions:
-    """Options of `study`.
+    """Options of the command `study`.
 
     Parameters
     ----------
@@ -41,30 +41,30 @@ class StudyOptions:
 
 @dataclass(frozen=True)
 class StudyChoice:
-    """Cases that `study` simulates."""
+    """Option of the command `study` to simulate all cases of a description."""
 
     cases: Annotated[bool, Option("simulate all cases of the description", "--cases")] = False
 
 
 @dataclass(frozen=True)
 class SweepOptions:
-    """Options of `sweep`.
+    """Options of the command `sweep`.
 
     Parameters
     ----------
     settings
         Values by key, or texts `KEY=VALUES`. Values are an array or list, a range `"100:1000:10"`
-        (first, last, count), or a distribution `"normal(2.1e11, 1e10)"` (mean, standard deviation) or
-        `"uniform(0, 1)"`. Keys are parameters of the FMU or dotted keys of the description.
+        (first, last, count), or a distribution `"normal(2.1e11, 1e10)"` (mean, standard deviation)
+        or `"uniform(0, 1)"`. Keys are parameters of the FMU or dotted keys of the description.
     objectives
         Texts `"name=expression"` with expressions of signals, such as `"top=peak(E_z)"`; see
         docs/sweeps.md.
     out
-        Folder of the results. Default: `Name_sweep` with the name of the model, or `Name_CASE_sweep` if
-        a case is applied.
+        Folder of the results. Default: `Name_sweep` with the name of the model, or
+        `Name_CASE_sweep` if a case is applied.
     maximize
-        Objectives whose large values are better: names of `objectives`, or texts `"name=expression"`.
-        These goals decide which runs are the best and the worst.
+        Objectives whose large values are better: names of `objectives`, or texts
+        `"name=expression"`. These goals decide which runs are the best and the worst.
     minimize
         Objectives whose small values are better, in the form of `maximize`.
     samples
@@ -73,16 +73,16 @@ class SweepOptions:
         Sampling method `sobol`, `lhs` (Latin hypercube) or `random`; `saltelli` or `morris` for
         sensitivities.
     seed
-        Seed of the samples; equal seeds give equal samples.
+        Seed of the samples; the same seed gives the same samples.
     signals
         Names of the signals that are stored for each simulation at all output times. Default: the
         signals in the objectives.
     scheduler
-        `processes`; `here` for this process only; `dask` for Dask on this computer; the address of a
-        Dask scheduler; or `auto` for `processes`.
+        `processes` or `auto` for worker processes on this computer; `here` for this process only;
+        `dask` for Dask on this computer; or the address of a Dask scheduler.
     workers
-        Largest number of worker processes on this computer. Default and upper limit: one process per
-        core.
+        Largest number of worker processes on this computer. Default and upper limit: one process
+        per core.
     command
         Command line that repeats the sweep, for the report.
     progress
@@ -140,28 +140,30 @@ class SweepOptions:
 
 @dataclass(frozen=True)
 class OptimizeOptions:
-    """Options of `optimize`.
+    """Options of the command `optimize`.
 
     Parameters
     ----------
     bounds
-        Smallest and largest value by key, or texts `KEY=uniform(least,most)`. Keys are as in `sweep`.
+        Smallest and largest value by key, or texts `KEY=uniform(least,most)`. Keys are as in
+        `sweep`.
     objective
         Expression of signals to be minimised, such as `"peak(E_z)"`; a minus sign maximises.
     out
-        Folder of the FMU. Default: `Name_optimum` with the name of the model, or `Name_CASE_optimum` if
-        a case is applied.
+        Folder of the FMU. Default: `Name_optimum` with the name of the model, or
+        `Name_CASE_optimum` if a case is applied.
     constraints
         Texts such as `"rms(column_angle_effort) <= 900"`, with `<=` or `>=`.
     method
-        `evolution` for SciPy's differential evolution, or `simplex` for the method of Nelder and Mead.
+        `evolution` for SciPy's differential evolution, or `simplex` for the method of Nelder and
+        Mead.
     evaluations
         Maximum number of simulations.
     seed
         Seed of the differential evolution.
     scheduler
-        `processes`; `here` for this process only; `dask` for Dask on this computer; or the address of a
-        Dask scheduler.
+        `processes` for worker processes on this computer; `here` for this process only; `dask` for
+        Dask on this computer; or the address of a Dask scheduler.
     progress
         Function that is called with an activity and the completed fraction.
     """
@@ -203,6 +205,6 @@ class OptimizeOptions:
 
 @dataclass(frozen=True)
 class Verification:
-    """Simulation with the best values after an optimisation."""
+    """Options for a simulation with the best values after an optimisation."""
 
     verify: Annotated[bool, Option("run all solvers with the best values, and write a report", "--verify")] = False

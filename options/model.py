@@ -1,4 +1,4 @@
-"""Options of tasks about one model, such as `check`, `build`, `run`, `simulate` and `animate`."""
+"""Options of commands that treat one model, such as `check`, `build`, `run`, `simulate` and `animate`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .option import Option
 
 @dataclass(frozen=True)
 class CheckOptions:
-    """Options of `check`."""
+    """Options of the command `check`."""
 
     draw: Annotated[
         bool, Option("write drawing.png, .svg and .html: the mechanism in its initial state", "--draw")
@@ -24,7 +24,7 @@ class CheckOptions:
 
 @dataclass(frozen=True)
 class ModelicaOptions:
-    """Options of `modelica`."""
+    """Options of the command `modelica`."""
 
     out: Out = None
     drives: Annotated[
@@ -34,7 +34,7 @@ class ModelicaOptions:
 
 @dataclass(frozen=True)
 class BuildOptions:
-    """Options of `build`.
+    """Options of the command `build`.
 
     Parameters
     ----------
@@ -46,8 +46,8 @@ class BuildOptions:
     fmi
         Version of FMI, `2.0` or `3.0`.
     platforms
-        Systems to compile for, such as `linux64`, `win64` and `wasm32`: a list, or a text with commas.
-        Default: this computer.
+        Systems to compile for, such as `linux64`, `win64` and `wasm32`: a list, or a text with
+        commas. Default: this computer.
     march
         Processors to compile for: `native` (this processor) or `x86-64-v3`. Default: all.
     omc
@@ -78,7 +78,7 @@ class BuildOptions:
 
 @dataclass(frozen=True)
 class BuildFiles:
-    """Further files that the command `build` writes."""
+    """Options for additional files that the command `build` writes."""
 
     reference_results: Annotated[
         bool,
@@ -92,21 +92,22 @@ class BuildFiles:
 
 @dataclass(frozen=True)
 class SspOptions:
-    """Options of `ssp`.
+    """Options of the command `ssp`.
 
     Parameters
     ----------
     out
-        Folder of FMU and archive; default: `Name`, the name of the model, or `Name_CASE` if a case is
-        applied.
+        Folder of FMU and archive; default: `Name`, the name of the model, or `Name_CASE` if a case
+        is applied.
     controller
-        FMU of a controller, whose variables are connected to variables of the plant with equal names.
+        FMU of a controller; its variables are connected to variables of the plant with the same
+        names.
     connect
         Texts `"A=B"` that connect a variable A of the plant with a variable B of the controller.
     fmi
         Version of FMI, `2.0` or `3.0`.
     march
-        Processors to build for: `native` (this one) or `x86-64-v3`; default: all.
+        Processors to compile for: `native` (this processor) or `x86-64-v3`. Default: all.
     progress
         Function that is called with an activity and the completed fraction.
     """
@@ -131,28 +132,28 @@ class SspOptions:
 
 @dataclass(frozen=True)
 class SplitOptions:
-    """Options of `split`.
+    """Options of the command `split`.
 
     Parameters
     ----------
     at
-        Joints (named by their links), loop closures and two-point force elements (`[[lines]]`) to cut:
-        a list, or a text with commas.
+        Joints (named by their links), loop closures and two-point force elements (`[[lines]]`) to
+        cut: a list, or a text with commas.
     out
-        Folder of archives and descriptions; default: `Name`, the name of the model, or `Name_CASE` if a
-        case is applied.
+        Folder of archives and descriptions; default: `Name`, the name of the model, or `Name_CASE`
+        if a case is applied.
     fmi
         Version of FMI, `2.0` or `3.0`.
     march
         Processors to compile for: `native` (this processor) or `x86-64-v3`. Default: all.
     step
-        Communication step for which the bushings (spring-dampers in place of pins) are designed, s.
-        With the default stiffness and damping, they are stable in other co-simulation programs at this
-        step. Default: a tenth of the output step. The default is less if the bushings would deflect by
-        more than 0.1 % of the mechanism's extent.
+        Communication step, s, for the bushings (spring-dampers in place of joints). Default
+        stiffness and damping are stable in other co-simulation programs at this step. Default: a
+        tenth of the output step. The default step is shorter if the bushings would otherwise
+        deflect by more than 0.1 % of the mechanism's extent.
     stiffness
-        Stiffness of each bushing in all directions, N/m; default: the largest value that is stable at
-        this communication step.
+        Stiffness of each bushing in all directions, N/m; default: the largest value that is stable
+        at this communication step.
     damping
         Damping of each bushing in all directions, N·s/m; default: half of the critical damping.
     progress
@@ -177,7 +178,7 @@ class SplitOptions:
 
 @dataclass(frozen=True)
 class RunOptions:
-    """Options of `run`.
+    """Options of the command `run`.
 
     Parameters
     ----------
@@ -185,15 +186,16 @@ class RunOptions:
         Folder for all files. Default: `Name`, the name of the model, or `Name_CASE` if a case is
         applied.
     inputs
-        Inputs of the FMU over time: a CSV file, or arrays by name with the times `time` in s. Default:
-        zero.
+        Inputs of the FMU over time: a CSV file, or arrays by name with the times `time` in s.
+        Default: zero.
     tolerance
         Admissible error, relative to the scale of each signal. Default: 100 times
         `simulation.tolerance` of the description, between 1e-6 and 1e-2.
     rumoca
         Whether to simulate the Modelica model also in rumoca, if rumoca is installed.
     compiler
-        `openmodelica`, `native`, or `auto`: both if OpenModelica is installed, otherwise `native`.
+        `openmodelica`, `native`, or `auto`: both if OpenModelica is installed, otherwise only
+        `native`.
     fmi
         Version of FMI, `2.0` or `3.0`.
     march
@@ -234,7 +236,7 @@ class RunOptions:
 
 @dataclass(frozen=True)
 class CompareOptions:
-    """Options of `compare`."""
+    """Options of the command `compare`."""
 
     first: Annotated[Path, Option("result file (CSV) or FMU, the reference", positional=True)]
     second: Annotated[Path, Option("result file (CSV) or FMU, compared with the first", positional=True)]
@@ -264,13 +266,13 @@ class MotionOptions:
 
 @dataclass(frozen=True)
 class SimulateOptions(MotionOptions):
-    """Options of `simulate`.
+    """Options of the command `simulate`.
 
     Parameters
     ----------
     solver
-        `reference`: the reference solver, which needs no compiler. `fmu`: co-simulation of the native
-        FMU, which is compiled first. The default on the command line is `fmu`.
+        `reference`: the reference solver, which needs no compiler. `fmu`: co-simulation of the
+        native FMU, which is compiled first. The default on the command line is `fmu`.
     stop
         End time, s. Default: `simulation.stop` of the description.
     """
@@ -284,7 +286,7 @@ class SimulateOptions(MotionOptions):
 
 @dataclass(frozen=True)
 class AnimateOptions:
-    """Options of `animate`."""
+    """Options of the command `animate`."""
 
     out: Out = None
     inputs: GivenInputs = None
@@ -301,7 +303,7 @@ class AnimateOptions:
 
 @dataclass(frozen=True)
 class ViewOptions:
-    """Options of `view`."""
+    """Options of the command `view`."""
 
     port: Annotated[int, Option("port on this computer (default: a free one)", least=0, shows_default=False)] = 0
     browser: Annotated[bool, Option("open the page in the browser")] = True
@@ -309,14 +311,14 @@ class ViewOptions:
 
 @dataclass(frozen=True)
 class EvaluateOptions:
-    """Options of `evaluate`."""
+    """Options of the command `evaluate`."""
 
     state: Annotated[Path, Option('JSON file of the state: {"t": 0.0, "q": […], "qd": […]}')]
 
 
 @dataclass(frozen=True)
 class CacheOptions:
-    """Options of `cache`."""
+    """Options of the command `cache`."""
 
     clear: Annotated[bool, Option("remove all stored results", "--clear")] = False
 

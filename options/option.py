@@ -1,4 +1,4 @@
-"""Command-line form of the fields of an options record."""
+"""Declaration of command-line options in the fields of an options class."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ NO_DEFAULT: Any = inspect.Parameter.empty
 
 @dataclass(frozen=True)
 class Option:
-    """Command-line form of a field of an options record.
+    """Declaration of a field of an options class as an option on the command line.
 
-    A record declares the form in the type of the field, `Annotated[type, Option(…)]`. A field without
-    this annotation is not available on the command line.
+    The type of the field has the form `Annotated[type, Option(…)]`. A field without this annotation
+    is not available on the command line.
 
     Parameters
     ----------
     help
         Text of `--help`.
     flag
-        Flags on the command line, separated by spaces. Default: the name of the field; a switch also
-        has the flag `--no-…`.
+        Flags on the command line, separated by spaces. Default: the name of the field; a switch
+        also has the flag `--no-…`.
     type
-        Type on the command line; None for the type of the field.
+        Type of the option on the command line; None means the type of the field.
     unset
         Value if the option is not on the command line. Default: the default value of the field.
     least
-        Smallest admissible number, or None.
+        Smallest admissible number; None for no limit.
     shows_default
         Whether `--help` shows the default value.
     positional
-        Whether the option is an argument without a flag.
+        Whether the value is given as an argument without a flag.
     """
 
     help: str
@@ -49,7 +49,7 @@ class Option:
 
 @dataclass(frozen=True)
 class Entry:
-    """Field of an options record that is available as an option on the command line."""
+    """Field of an options class that is also an option on the command line."""
 
     name: str
     type: Any
@@ -59,7 +59,7 @@ class Entry:
 
 @cache
 def entries(record: type) -> tuple[Entry, ...]:
-    """Return the command-line options of a record in the order of its fields."""
+    """Return the command-line options that the fields of an options class declare, in their order."""
     return tuple(_entries(record))
 
 

@@ -1,7 +1,7 @@
-"""Check of a run's parameter values against the description, whose bounds the FMU also enforces.
+"""Check of parameter values of a run against the bounds in the description.
 
-The check takes place in the main process. Otherwise, every worker would have to import the schema
-of the description.
+The FMU enforces the same bounds. The check takes place in the main process. Otherwise, every worker
+would have to import the schema of the description.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from .structures import Structure
 
 
 def wrong_numbers(structure: Structure, values: Mapping[str, float]) -> str:
-    """Return an error message if the description does not permit the values of a run's varied keys.
+    """Return an error message if the values of the varied keys are invalid in the description.
 
-    The message is empty if the values are valid.
+    The message is empty for valid values.
     """
     if not structure.checked:
         return ""

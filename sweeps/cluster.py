@@ -19,11 +19,11 @@ from ..core.workers import cores
 from .pools import Workers
 from .runs import Job, receive
 
-_PATIENCE = 60.0  # Maximum waiting time for the scheduler's answer and for workers, s.
+_PATIENCE = 60.0  # Time limit, s, for the answer of the Dask scheduler and for its workers.
 
 
 class _Receiver(WorkerPlugin):  # type: ignore[misc]
-    """Dask plugin that sends the job once to each worker, including workers that are added later."""
+    """Dask plugin that sends the data of a sweep once to each worker, also to workers added later."""
 
     def __init__(self, job: Job) -> None:
         self.job = job
@@ -34,14 +34,15 @@ class _Receiver(WorkerPlugin):  # type: ignore[misc]
 
 
 def dask(job: Job, address: str | None = None, count: int | None = None) -> Workers:
-    """Return the workers of a Dask scheduler; each worker receives a copy of the job.
+    """Return the workers of a Dask scheduler; each worker receives the data of the sweep.
 
     Parameters
     ----------
     job : Job
-        Job that is sent to all workers, also to workers that join the scheduler later.
+        Data of the sweep, sent to all workers, also to workers that join the scheduler later.
     address : str, optional
-        Address of the scheduler, such as `tcp://host:8786`; by default, a cluster is started on this machine.
+        Address of the scheduler, such as `tcp://host:8786`; by default, a cluster is started on
+        this machine.
     count : int, optional
         Maximum number of workers on this machine; by default, one per core.
 
@@ -61,7 +62,7 @@ def dask(job: Job, address: str | None = None, count: int | None = None) -> Work
 
 @contextmanager
 def _opened(job: Job, address: str | None, own: int, most: int | None) -> Iterator[Executor]:
-    """Yield Dask's executor, which repeats a task on another worker if a worker dies."""
+    """Yield the executor of a Dask client; Dask repeats a task on another worker if a worker dies."""
     del most
     with _client(address, own) as client:
         _check_versions(client)
@@ -71,7 +72,8 @@ def _opened(job: Job, address: str | None, own: int, most: int | None) -> Iterat
 
 @contextmanager
 def _client(address: str | None, own: int) -> Iterator[Any]:
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # gpmelica reports errors itself
+    # Dask must not log errors, because gpmelica reports them itself.
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
     if address is not None:
         with _connected(address) as client:
             yield client
@@ -90,7 +92,7 @@ def _client(address: str | None, own: int) -> Iterator[Any]:
 
 
 def _connected(address: str) -> Any:
-    """Return a client of the scheduler as soon as the scheduler answers and has workers."""
+    """Connect to a Dask scheduler; wait until it answers and has workers."""
     deadline = time.monotonic() + _PATIENCE
     while True:
         try:

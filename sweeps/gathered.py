@@ -18,7 +18,8 @@ class GatheredComplaints:
     def __call__(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call a function and return its value; record a DescriptionError that the function raises.
 
-        The result is a placeholder if the function fails or an argument is a placeholder.
+        If the function fails, the result is a placeholder. If an argument is a placeholder, the
+        function is not called and the result is also a placeholder.
         """
         if any(argument is self._missing for argument in arguments):
             return self._missing

@@ -16,7 +16,7 @@ from ..language import on_arrays
 from ..language.expressions import Dialect, names, parse, renamed
 from ..language.ir import Expr
 
-_LATE = 0.9  # A signal that leaves its band after this fraction of the run has not settled.
+_LATE = 0.9  # A signal that leaves its band later than this fraction of the run has not settled.
 _NAME = r"[A-Za-z_]\w*"
 
 
@@ -25,7 +25,7 @@ def _mean(time: Array, x: Array) -> float:
 
 
 def _at(time: Array, x: Array, when: Any) -> Any:
-    """Return the interpolated value at the time `when`, or NaN outside of the run."""
+    """Return the interpolated value of x at the time `when`, s; NaN outside of the run."""
     margin = 1e-9 * (time[-1] - time[0])
     return np.interp(when, time, x) if time[0] - margin <= when <= time[-1] + margin else np.nan
 
@@ -33,8 +33,8 @@ def _at(time: Array, x: Array, when: Any) -> Any:
 def _settling(time: Array, x: Array, band: Any) -> float:
     """Return the time after which x stays within ± band of its last value.
 
-    The result is NaN for a negative band. If the settling time is in the last tenth of the run, x
-    counts as not settled, and the result is infinite.
+    The result is NaN for a negative band. If x leaves the band in the last tenth of the run, x has
+    not settled, and the result is infinite.
     """
     if not band >= 0.0:
         return np.nan
@@ -45,7 +45,7 @@ def _settling(time: Array, x: Array, band: Any) -> float:
     return float(settled) if settled <= time[0] + _LATE * (time[-1] - time[0]) else np.inf
 
 
-# Functions of a whole signal, each with its number of arguments, implementation and description.
+# Functions that map a whole signal to a number: number of arguments, implementation, description
 OVER_TIME: dict[str, tuple[int, Callable[..., Any], str]] = {
     "peak": (1, lambda t, x: np.max(np.abs(x)), "largest magnitude"),
     "max": (1, lambda t, x: np.max(x), "largest value"),
@@ -60,7 +60,8 @@ OVER_TIME: dict[str, tuple[int, Callable[..., Any], str]] = {
     "settling": (2, _settling, "settling(x, band): time after which x stays within ± band of its last value, s"),
 }
 _MOST_ARGUMENTS = 1000
-_OF_ANY_NUMBER = ("max", "min")  # Functions of one signal (over time) or of several signals (at each time).
+# With one argument: extreme value over time. With several arguments: extreme value at each time.
+_OF_ANY_NUMBER = ("max", "min")
 
 
 def _counts(name: str) -> Sequence[int]:
@@ -77,15 +78,14 @@ _OBJECTIVES = Dialect({name: _counts(name) for name in FUNCTIONS}, "time, pi, na
 
 @dataclass(frozen=True)
 class Objective:
-    """Number that is computed from a run.
+    """Objective: an expression that gives one number for each run.
 
     Attributes
     ----------
     name : str
         Column of the result table.
     text : str
-        Expression that may contain `time`, FMU names of signals and parameters, and the functions in
-        `FUNCTIONS`.
+        Expression of `time`, FMU variables and the functions in `FUNCTIONS`.
     goal : str
         `maximize` if large values are better, `minimize` if small values are better, or empty.
     """
@@ -100,9 +100,10 @@ class Objective:
         return tuple(name for name in dict.fromkeys(names(_parsed(self.text))) if name not in ("time", "pi"))
 
     def problem(self, constants: Container[str]) -> str:
-        """Return an error message if the expression is invalid or changes over time; otherwise an empty text.
+        """Return an error message if the expression is invalid or its value changes over time.
 
-        All names except those in `constants` are regarded as signals that change over time.
+        The message is empty for a valid expression. The argument `constants` contains names of
+        constants; all other names are signals that change over time.
         """
         try:
             moves = _over_time(_parsed(self.text), constants)
@@ -115,14 +116,14 @@ class Objective:
         )
 
     def of(self, time: Array, signals: Mapping[str, Any]) -> float:
-        """Return the value of the expression for a run, or NaN.
+        """Return the value of the expression for a run; NaN if the expression has no value.
 
         Parameters
         ----------
         time : ndarray, shape (N,)
             Output times, s.
         signals : mapping
-            Signals of shape (N,) and parameters, which are numbers, by name.
+            Values by name: arrays of shape (N,) for signals, numbers for parameters.
         """
         with np.errstate(all="ignore"):
             return float(_value(_parsed(self.text), time, {**signals, "time": time, "pi": np.float64(np.pi)}))
@@ -131,7 +132,7 @@ class Objective:
 def objectives(
     texts: Sequence[str], maximize: Sequence[str] = (), minimize: Sequence[str] = ()
 ) -> tuple[Objective, ...]:
-    """Parse texts `name=expression`.
+    """Parse objectives of the form `name=expression`.
 
     For an expression without a name, the text of the expression is the name.
 
@@ -140,7 +141,8 @@ def objectives(
     texts
         Objectives without a goal.
     maximize, minimize
-        Objectives with this goal, given as new objectives or as names of objectives in `texts`.
+        Objectives with the goal `maximize` or `minimize`: new texts, or names of objectives in
+        `texts`.
 
     Raises
     ------
@@ -163,18 +165,18 @@ def objectives(
 
 
 def _with_goal(known: Mapping[str, Objective], goal: str, text: str) -> Objective:
-    """Return a new objective, or a known objective with a goal added.
+    """Return a new objective with a goal, or add the goal to a known objective.
 
     Raises ValueError for an invalid text.
     """
     if goal and text in known:
         if known[text].goal:
-            raise ValueError(f"has a goal already, {known[text].goal}; give one goal per objective")
+            raise ValueError(f"already has the goal {known[text].goal}; give one goal per objective")
         return replace(known[text], goal=goal)
     name, expression = _split(text)
     _over_time(_parsed(expression), None)
     if name in known:
-        raise ValueError(f"there are several objectives {name!r}; rename all but one")
+        raise ValueError(f"several objectives have the name {name!r}; rename all but one")
     return Objective(name, expression, goal)
 
 
@@ -183,9 +185,10 @@ def _split(text: str) -> tuple[str, str]:
     return (match[1], match[2].strip()) if match else (text.strip(), text.strip())
 
 
-@lru_cache(maxsize=64)  # all runs use the same expressions, so results are cached
+# The cache avoids parsing the same expression in each run.
+@lru_cache(maxsize=64)
 def _parsed(text: str) -> Expr:
-    """Return the syntax tree of an expression with the names of FMU variables.
+    """Return the syntax tree of an expression; dots in names become underscores, as in FMU variables.
 
     Raises
     ------
@@ -199,8 +202,8 @@ def _parsed(text: str) -> Expr:
 def _over_time(tree: Expr, constants: Container[str] | None) -> bool:
     """Return whether the value of an expression changes over time.
 
-    All names except those in `constants` are regarded as signals that change over time. If `constants`
-    is None, all names are regarded as constant.
+    The argument `constants` contains names of constants; all other names are signals that change
+    over time. If `constants` is None, all names are constants.
 
     Raises
     ------
@@ -214,7 +217,7 @@ def _over_time(tree: Expr, constants: Container[str] | None) -> bool:
         return any(parts)
     if any(parts[1:]):
         raise ValueError(
-            f"{tree.data}: expected a number as second argument, got an expression that changes over time"
+            f"function {tree.data}: expected a number as second argument, got an expression that changes over time"
         )
     return False
 
@@ -222,13 +225,13 @@ def _over_time(tree: Expr, constants: Container[str] | None) -> bool:
 def _makes_a_number(tree: Expr) -> bool:
     """Return whether an expression is a function of a whole signal, such as `peak`.
 
-    The function `max` of two signals does not qualify, because its value changes over time.
+    The function `max` with two signals is not such a function, because its value changes over time.
     """
     return tree.op == "call" and tree.data in OVER_TIME and OVER_TIME[tree.data][0] == len(tree.args)
 
 
 def _value(tree: Expr, time: Array, signals: Mapping[str, Any]) -> Any:
-    """Return the value of an expression at each time, s, or one number."""
+    """Return the value of an expression: an array with one value per output time, or one number."""
     if tree.op == "constant":
         return np.float64(tree.data)
     if tree.op == "symbol":

@@ -27,7 +27,7 @@ from .sweep import check_scheduler, check_signals, job_of, known_structures, wor
 from .variations import Distribution, Variation, variations
 
 METHODS = ("evolution", "simplex")
-# Ranks of points that violate constraints, and of points whose run failed; lower is better.
+# The optimiser gets these large values instead of the objective for violated constraints and failed runs.
 _INFEASIBLE, _FAILED = 1e30, 1e60
 _POPULATION = 15  # Minimum population size per varied key, which is SciPy's default value.
 
@@ -36,7 +36,7 @@ _POPULATION = 15  # Minimum population size per varied key, which is SciPy's def
 class Limit:
     """Inequality constraint of an optimisation.
 
-    The sign 1 means objective ≤ number, and the sign −1 means objective ≥ number.
+    The constraint is sign · objective ≤ sign · number, where the sign is 1 or −1.
     """
 
     objective: Objective
@@ -67,7 +67,8 @@ class Optimum:
     objective
         Value of the objective at the best values.
     constraints
-        Value of each constraint's left-hand side at the best values, by the text of the constraint.
+        Value of the left-hand side of each constraint at the best values; the key is the text of
+        the constraint.
     feasible
         Whether the best values fulfil all constraints.
     converged
@@ -77,7 +78,7 @@ class Optimum:
     failures
         Number of failed simulations.
     reason
-        Reason of the last failure; empty if there is none.
+        Reason why the last failed simulation failed; empty if no simulation failed.
 
     Examples
     --------
@@ -142,12 +143,12 @@ def limits(texts: Sequence[str]) -> tuple[Limit, ...]:
 
 
 def optimize(chain: Description, source: str, search: OptimizeOptions, out: Path) -> Optimum:
-    """Search the values within bounds that minimise an objective.
+    """Search for the values of keys, within bounds, that minimise an objective.
 
     Raises
     ------
     DescriptionError
-        If the search is specified incorrectly.
+        If keys, bounds, objective or options are invalid.
     SolveError
         If all runs fail.
     """
@@ -172,7 +173,7 @@ def optimize(chain: Description, source: str, search: OptimizeOptions, out: Path
 def _settings(
     bounds: Mapping[str, tuple[float, float]] | str | Sequence[str],
 ) -> Mapping[str, str] | Sequence[str]:
-    """Return the bounds of the varied keys in the form that `variations` reads."""
+    """Return the bounds of the varied keys as texts, or as a mapping, for the function `variations`."""
     if isinstance(bounds, Mapping):
         return {key: f"uniform({least!r},{most!r})" for key, (least, most) in bounds.items()}
     return several(bounds)
@@ -180,7 +181,7 @@ def _settings(
 
 def _bounds(varied: Sequence[Variation], search: OptimizeOptions) -> dict[str, tuple[float, float]]:
     problems = [
-        Problem(f"--set {v.key}", "expected bounds, as in uniform(100,1000)")
+        Problem(f"--set {v.key}", "expected the bounds of the key, as in uniform(100,1000)")
         for v in varied
         if not (isinstance(v, Distribution) and v.kind == "uniform")
     ]
@@ -197,7 +198,7 @@ def _bounds(varied: Sequence[Variation], search: OptimizeOptions) -> dict[str, t
 
 @dataclass
 class _Judge:
-    """Ranking of points for the optimiser, with a record of the best point.
+    """Evaluation of points for the optimiser; it also records the best point.
 
     The coordinates of a point are the key values, scaled from 0 to 1 within their bounds.
     """
@@ -217,9 +218,10 @@ class _Judge:
     point: dict[str, float] = field(default_factory=dict)
 
     def ranks(self, places: Iterable[Array]) -> list[float]:
-        """Return the value that the optimiser minimises at each of several points.
+        """Return the number that the optimiser minimises, for each of several points.
 
-        A point is an array of shape (keys,). Failed runs and violated limits have very large values.
+        A point is an array of shape (keys,). The number is very large for a failed run and for
+        violated constraints.
         """
         asked = [self._asked(k, place) for k, place in enumerate(places)]
         found = {int(number): part for part in self._parts(asked) for number in part.numbers}
@@ -232,7 +234,7 @@ class _Judge:
         return ranks
 
     def best(self, converged: bool) -> Optimum:
-        """Return the best result that the optimiser has found.
+        """Return the best point that the optimiser has found.
 
         Raises
         ------
@@ -289,7 +291,8 @@ def _evolution(judge: _Judge, search: OptimizeOptions) -> Any:
 
     The runs of each generation are distributed over all workers.
     """
-    search_for: Any = differential_evolution  # SciPy's type hints lack an argument that is used here
+    # The type hints of SciPy lack the argument `workers` as a function.
+    search_for: Any = differential_evolution
     keys = len(judge.bounds)
     return search_for(
         lambda place: judge.ranks([place])[0],

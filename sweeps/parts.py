@@ -1,4 +1,4 @@
-"""Intermediate results of a sweep on disk, one file per chunk of runs, written atomically."""
+"""Intermediate results of a sweep on disk; a file with the results of several runs is written atomically."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ _PLAN, _LOCK = "sweep.json", ".sweep.lock"
 
 
 class Parts:
-    """Finished runs of a sweep in a folder.
+    """Results of finished runs in the folder of a sweep.
 
     Attributes
     ----------
     folder : Path
         Folder of the result files.
     place : ndarray, shape (runs, 2)
-        Index of each run's result file, and index of the run in this file. Both are −1 for runs that
-        are not finished.
+        Two indices for each run: its result file, and its position in this file. Both are −1 for
+        runs that are not finished.
     done : int
         Number of finished runs.
     """
@@ -46,11 +46,11 @@ class Parts:
         self._read = lru_cache(maxsize=16)(_read)
 
     def missing(self) -> Numbers:
-        """Return the indices of the runs that are not finished."""
+        """Return the numbers of the runs that are not finished."""
         return np.flatnonzero(self.place[:, 0] < 0)
 
     def add(self, part: ResultChunk) -> None:
-        """Write the results of a chunk of runs."""
+        """Write the results of several runs to a new file, and mark the runs as finished."""
         data = io.BytesIO()
         reasons = np.array(part.reasons, dtype=np.str_)
         np.savez(data, numbers=part.numbers, reasons=reasons, figures=part.figures, signals=part.signals)
@@ -59,7 +59,10 @@ class Parts:
         self._enter(path, part.numbers)
 
     def batches(self, size: int) -> Iterator[ResultChunk]:
-        """Yield the results of all runs in order, `size` runs at a time; all runs must be finished."""
+        """Yield the results of all runs in chunks of `size` runs, in the order of their numbers.
+
+        All runs must be finished.
+        """
         for begin in range(0, len(self.place), size):
             yield self._batch(np.arange(begin, min(begin + size, len(self.place))))
 
@@ -73,18 +76,21 @@ class Parts:
         )
 
     def _take(self, path: Path) -> None:
-        """Register an existing result file. An unreadable file is removed, so that its runs are repeated."""
+        """Register the runs in an existing result file.
+
+        An unreadable file is removed, so that its runs are repeated.
+        """
         try:
             with path.open("rb") as file, np.load(file) as data:
                 numbers = data["numbers"]
-                self.place[numbers]  # this raises IndexError if the file belongs to another sweep
+                self.place[numbers]  # An IndexError shows that the file belongs to another sweep.
         except (OSError, ValueError, LookupError, EOFError, zipfile.BadZipFile):
             path.unlink(missing_ok=True)
             return
         self._enter(path, numbers)
 
     def _enter(self, path: Path, numbers: Numbers) -> None:
-        rows = np.flatnonzero(self.place[numbers, 0] < 0)  # the first result of a run counts
+        rows = np.flatnonzero(self.place[numbers, 0] < 0)  # If a run has two results, only the first is used.
         self.place[numbers[rows]] = np.column_stack([np.full(len(rows), len(self._files)), rows])
         self.done += len(rows)
         self._files.append(path)
@@ -139,7 +145,7 @@ def settle(folder: Path, plan: Mapping[str, Any]) -> None:
     Raises
     ------
     DescriptionError
-        If the folder already contains other settings, which belong to a different sweep.
+        If the folder already contains the settings of a different sweep.
     """
     path, text = folder / _PLAN, json.dumps(plan, indent=1, sort_keys=True) + "\n"
     try:

@@ -23,7 +23,7 @@ from .variations import MOST_RUNS, Distribution, Values, Variation
 class SweepPoints:
     """Parameter values of all runs, numbered from 0.
 
-    In the order of the runs, the samples vary fastest, and the first key of the grid varies slowest.
+    From run to run, the sample changes first. The first key of the grid changes last.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class SweepPoints:
     distributions : tuple of Distribution
         Keys with random values.
     quantiles : ndarray, shape (samples, len(distributions))
-        Probability levels between 0 and 1 at which the distributions are evaluated.
+        Probability levels between 0 and 1; a distribution converts a level to the value of its key.
     """
 
     axes: tuple[Values, ...]
@@ -41,14 +41,14 @@ class SweepPoints:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """All varied keys: first those of the grid, then those with distributions."""
+        """All varied keys: first the keys of the grid, then the keys with distributions."""
         return (*(axis.key for axis in self.axes), *(d.key for d in self.distributions))
 
     def __len__(self) -> int:
         return math.prod(len(axis.values) for axis in self.axes) * len(self.quantiles)
 
     def at(self, run: int) -> dict[str, Any]:
-        """Return the value of each varied key in a run."""
+        """Return the value of each varied key in the run with the given number."""
         place, sample = divmod(run, len(self.quantiles))
         indices = np.unravel_index(place, [len(axis.values) for axis in self.axes]) if self.axes else ()
         found = {axis.key: axis.values[int(i)] for axis, i in zip(self.axes, indices, strict=True)}
@@ -110,7 +110,7 @@ def _few_enough(runs: int) -> None:
 
 
 def _sobol(samples: int, dimensions: int, seed: int) -> Array:
-    with warnings.catch_warnings():  # SciPy warns if the sample size is not a power of 2
+    with warnings.catch_warnings():  # SciPy warns if the number of samples is not a power of 2.
         warnings.simplefilter("ignore", UserWarning)
         return np.asarray(qmc.Sobol(dimensions, scramble=True, seed=seed).random(samples))
 
@@ -124,7 +124,7 @@ def _random(samples: int, dimensions: int, seed: int) -> Array:
 
 
 def unit_problem(dimensions: int) -> dict[str, Any]:
-    """Return SALib's problem definition for samples of probability levels between 0 and 1."""
+    """Return SALib's definition of a problem whose variables are probability levels between 0 and 1."""
     names = [f"x{i}" for i in range(dimensions)]
     return {"num_vars": dimensions, "names": names, "bounds": [[0.0, 1.0]] * dimensions}
 
@@ -144,7 +144,7 @@ def _saltelli(samples: int, dimensions: int, seed: int) -> Array:
 
 
 def _morris(samples: int, dimensions: int, seed: int) -> Array:
-    """Return Morris' trajectories on the levels 1/8, 3/8, 5/8 and 7/8.
+    """Return samples for elementary effects (Morris 1991) at the levels 1/8, 3/8, 5/8 and 7/8.
 
     The result has samples·(dimensions + 1) rows.
     """
@@ -152,7 +152,8 @@ def _morris(samples: int, dimensions: int, seed: int) -> Array:
     from SALib.sample import morris
 
     drawn = morris.sample(unit_problem(dimensions), samples, num_levels=4, seed=seed)
-    return np.asarray(0.125 + 0.75 * drawn)  # a normal distribution is infinite at probability levels 0 and 1
+    # The levels exclude 0 and 1, at which a normal distribution is infinite.
+    return np.asarray(0.125 + 0.75 * drawn)
 
 
 def salib() -> None:

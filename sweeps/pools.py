@@ -14,8 +14,10 @@ from ..core.workers import call_ahead, cores, worker_processes
 
 T = TypeVar("T")
 R = TypeVar("R")
-_ALONE = 2  # Number of attempts to run a task alone after a worker died.
-_AHEAD = 2  # Each worker has this many submitted tasks, so that it need not wait for the next one.
+# After a worker has died, a task is repeated alone at most this number of times.
+_ALONE = 2
+# Each worker has this number of submitted tasks, so that the next task is available at once.
+_AHEAD = 2
 
 
 def has_dask() -> bool:
@@ -30,8 +32,8 @@ def by_processes(scheduler: str) -> bool:
 def call_workers(scheduler: str) -> None:
     """Start worker processes in the background, before the first task needs them.
 
-    The processes already import their modules, so that the first task starts without delay. Nothing
-    happens if the scheduler uses no worker processes on this machine; see `call_ahead`.
+    The processes import their modules at once, so that the first task starts without delay. If the
+    scheduler does not use worker processes of this machine, the function does nothing.
     """
     if by_processes(scheduler):
         # The last two modules are listed because FMPy imports them late, when it reads an FMU.
@@ -40,24 +42,24 @@ def call_workers(scheduler: str) -> None:
 
 @dataclass(frozen=True)
 class WorkerCrash:
-    """Placeholder for the result of a task whose worker process died at each attempt."""
+    """Placeholder for the result of a task that was repeated, but whose worker process died each time."""
 
     reason: str
 
 
 @dataclass(frozen=True)
 class Workers:
-    """Pool of workers in the form of `concurrent.futures` executors.
+    """Pool of workers for a sweep, used through an executor of `concurrent.futures`.
 
     Attributes
     ----------
     size : int
         Number of workers.
     opened : callable
-        Function that returns an executor as a context manager. The argument is the maximum number of
-        workers, or None.
+        Function that returns an executor as a context manager. The argument is the maximum number
+        of workers; None means `size`.
     lost : tuple of exception types
-        Exceptions that an executor raises if it has lost its workers and must be reopened.
+        Exceptions that an executor raises if its workers have died and it must be opened again.
     fatal : tuple of exception types
         Exceptions that an executor raises for a task whose workers died repeatedly.
     """
@@ -95,7 +97,7 @@ def processes(
 
 
 def here(ready: Callable[[], object], done: Callable[[], object]) -> Workers:
-    """Return this process as the only worker.
+    """Return a pool in which this process is the only worker.
 
     Parameters
     ----------
@@ -121,9 +123,9 @@ def results(
 ) -> Iterator[tuple[T, R | WorkerCrash]]:
     """Yield each task and its result in the order of completion.
 
-    Tasks are taken from the iterable as workers become available. If workers are lost, the running
-    tasks are repeated one at a time. A task fails only if its process crashes again in the
-    repetition. An exception of the function ends the iteration.
+    A new task is taken from the iterable when a worker becomes available. If worker processes die,
+    the unfinished tasks are repeated one at a time. A task fails only if its process dies again in
+    each repetition. An exception in `function` ends the iteration.
     """
     source, running = iter(tasks), dict[Future[R], T]()
     while True:
@@ -142,10 +144,10 @@ def results(
 def _at_once(
     workers: Workers, pool: Executor, function: Callable[[T], R], source: Iterator[T], running: dict[Future[R], T]
 ) -> Iterator[tuple[T, R | WorkerCrash]]:
-    """Yield tasks and their results in the order of completion, with several workers at a time.
+    """Yield tasks and their results in the order of completion; several workers execute the tasks.
 
-    The function keeps all tasks in progress in the argument `running`. After an exception, the
-    caller finds the unfinished tasks there.
+    The function keeps all unfinished tasks in the argument `running`, where the caller finds them
+    after an exception.
     """
     while True:
         while len(running) < _AHEAD * workers.size:
@@ -166,7 +168,8 @@ _NOTHING = object()
 def _submitted(pool: Executor, function: Callable[[T], R], task: T, running: dict[Future[R], T]) -> Future[R]:
     """Submit a task to the pool.
 
-    If the workers are lost at this moment, the task counts as running and is repeated later.
+    If the pool has just lost its workers, the task is recorded as running, so that it is repeated
+    later.
     """
     try:
         return pool.submit(function, task)

@@ -1,6 +1,7 @@
 """Result table (Parquet and CSV) and array file (zarr) of a sweep.
 
-The files are written in batches, so that memory use does not grow with the number of runs.
+The files are written in batches of runs, so that the required memory does not grow with the number
+of runs.
 """
 
 from __future__ import annotations
@@ -28,11 +29,12 @@ if TYPE_CHECKING:
     from pandas import DataFrame, Series
     from xarray import Dataset
 
-BATCH = 1024  # Number of runs whose results are written at a time.
+BATCH = 1024  # Results are written in batches of this number of runs.
 TABLE, TEXT, SIGNALS = "table.parquet", "table.csv", "signals.zarr"
 NO_VALUE = "–"
 _BEST = {"maximize": "largest", "minimize": "smallest", "": NO_VALUE}
-_EARLIER = "earlier_"  # Prefix for the names of files with results of an earlier sweep.
+# Results of an earlier sweep have this prefix in their file names until new results exist.
+_EARLIER = "earlier_"
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +44,7 @@ class Sweep:
     Parameters
     ----------
     folder
-        Folder of the files.
+        Folder of the result files.
     keys
         Names of the varied parameters.
     objectives
@@ -52,11 +54,13 @@ class Sweep:
     failures
         Number of failed simulations.
     beyond
-        Number of successful simulations whose final constraint violation exceeds `simulation.violation`.
+        Number of successful simulations whose final constraint violation exceeds both
+        `simulation.violation` and the initial violation.
     report
-        Report page, or None.
+        Path of the report page; None if no report was written.
     goals
-        Goal of each objective that has one: `maximize` or `minimize`.
+        Goal `maximize` or `minimize`, by name of the objective. Objectives without a goal are not
+        included.
 
     Examples
     --------
@@ -93,7 +97,8 @@ class Sweep:
     def table(self) -> DataFrame:
         """Table with one row per run.
 
-        Columns are parameter values, objectives, constraint violations, times and the failure reason.
+        The columns are the number of the run, parameter values, objectives, constraint violations,
+        computing time, and the reason of a failure.
         """
         from pandas import read_parquet
 
@@ -105,7 +110,7 @@ class Sweep:
         Parameters
         ----------
         objective
-            Name of an objective with a goal. Default: the first one.
+            Name of an objective with a goal. Default: the first objective with a goal.
 
         Returns
         -------
@@ -115,7 +120,7 @@ class Sweep:
         Raises
         ------
         UnknownNameError
-            If there is no such objective with a goal, or no run has a value of the objective.
+            If no objective with a goal has this name, or if all runs failed.
 
         Examples
         --------
@@ -134,7 +139,7 @@ class Sweep:
         Parameters
         ----------
         objective
-            Name of an objective with a goal. Default: the first one.
+            Name of an objective with a goal. Default: the first objective with a goal.
 
         Returns
         -------
@@ -144,7 +149,7 @@ class Sweep:
         Raises
         ------
         UnknownNameError
-            If there is no such objective with a goal, or no run has a value of the objective.
+            If no objective with a goal has this name, or if all runs failed.
         """
         return self._extreme(objective, "minimize")
 
@@ -165,7 +170,7 @@ class Sweep:
         Returns
         -------
         list of str
-            One sentence per reason; reasons that differ only in numbers count as one.
+            One sentence for each reason. Reasons that differ only in numbers are combined.
         """
         return list(frequent_reasons(self.table["failed"].tolist())) if self.failures else []
 
@@ -202,7 +207,7 @@ class Sweep:
 
     @property
     def data(self) -> Dataset:
-        """Recorded signals by run and time; empty if the sweep recorded no signals."""
+        """Recorded signals as functions of run and time; empty if the sweep recorded no signals."""
         from xarray import Dataset, open_zarr
 
         path = self.folder / SIGNALS
@@ -232,7 +237,7 @@ def mark_as_earlier(folder: Path) -> None:
 
 
 def forget_earlier(folder: Path) -> None:
-    """Remove the renamed files of `mark_as_earlier` after new results have been written."""
+    """Remove the files with the prefix `earlier_`, after new results have been written."""
     for name in (TABLE, TEXT, SIGNALS):
         _forget(folder / f"{_EARLIER}{name}")
 
@@ -245,7 +250,7 @@ def _forget(path: Path) -> None:
 
 
 def write_table(folder: Path, points: SweepPoints, parts: Parts, objectives: Sequence[str]) -> None:
-    """Write `table.parquet` and `table.csv`; all runs must be finished."""
+    """Write the result table as `table.parquet` and `table.csv`; all runs must be finished."""
     from pyarrow import Table, csv, parquet
 
     kinds = {TABLE: parquet.ParquetWriter, TEXT: csv.CSVWriter}
@@ -280,7 +285,7 @@ def _column(values: list[Any], points: SweepPoints, key: str) -> Any:
 def write_signals(
     folder: Path, points: SweepPoints, parts: Parts, time: Array, kept: Sequence[str], units: Mapping[str, str]
 ) -> None:
-    """Write `signals.zarr`, the recorded signals over run and time; all runs must be finished."""
+    """Write the recorded signals of all runs to `signals.zarr`; all runs must be finished."""
     if not kept:
         return
     path = folder / f".{SIGNALS}.part"

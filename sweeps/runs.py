@@ -1,4 +1,4 @@
-"""Execution of a sweep's runs by a worker, with reused FMU instances."""
+"""Execution of the runs of a sweep in a worker process, with reused FMU instances."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ class Setup:
     fmu : bytes
         Content of the FMU file.
     parameters : mapping
-        FMU parameter that a varied key sets, by the name of the key.
+        Name of the FMU parameter that sets a varied key, by name of the key.
     span : Span
         Time span and tolerance of a run.
     constants : frozenset of str
         Names of the FMU's parameters.
     constrained : bool
-        Whether the mechanism has constraints, whose violation is recorded.
+        Whether the mechanism has constraints; their violation is then recorded.
     commands : mapping
-        Names of inputs with a command filter. Each name is mapped to the output whose initial value is
-        used as input.
+        Mapping from the name of an input with a command filter to the name of an output. The
+        initial value of the output is used as input.
     """
 
     fmu: bytes
@@ -55,7 +55,7 @@ class Setup:
 
 @dataclass(frozen=True)
 class Job:
-    """Data about a sweep that are sent once to every worker.
+    """Data about a sweep that each worker receives once.
 
     Attributes
     ----------
@@ -64,9 +64,9 @@ class Job:
     setups : tuple of Setup
         FMUs of the sweep.
     objectives : tuple of Objective
-        Numbers that are computed from each run.
+        Expressions that are evaluated for each run.
     kept : tuple of str
-        Signals that are recorded.
+        Names of the recorded signals.
     """
 
     key: str
@@ -84,11 +84,11 @@ class RunRequest:
     number : int
         Number of the run.
     structure : int
-        Index of the run's FMU among the FMUs of the sweep.
+        Index of the FMU that the run uses, among the FMUs of the sweep.
     values : mapping
         Values of the keys that set FMU parameters.
     wrong : str
-        Reason why the description rejects the values; "" for valid values.
+        Reason why the values are invalid; "" for valid values.
     """
 
     number: int
@@ -99,19 +99,19 @@ class RunRequest:
 
 @dataclass(frozen=True)
 class ResultChunk:
-    """Results of k runs.
+    """Results of k runs of a sweep.
 
     Attributes
     ----------
     numbers : ndarray, shape (k,)
         Numbers of the runs.
     reasons : tuple of str
-        Reason of each run's failure; "" for a successful run.
+        Reason why each run failed; "" for a successful run.
     figures : ndarray, shape (k, objectives + 3)
-        Objectives, then initial and final constraint violation and computing time (see `FIGURES`); NaN
-        for failed runs.
+        Values of the objectives, initial and final constraint violation, and computing time in s;
+        NaN for failed runs.
     signals : ndarray, shape (k, N, kept)
-        Recorded signals at the N output times; NaN for failed runs.
+        Values of the recorded signals (`kept` of them) at N output times; NaN for failed runs.
     """
 
     numbers: NDArray[np.int64]
@@ -121,7 +121,7 @@ class ResultChunk:
 
 
 class FmuPool:
-    """Context manager for the FMU instances of a job, which are reused in many runs."""
+    """Context manager for the FMU instances of a sweep; many runs use the same instance."""
 
     def __init__(self, job: Job) -> None:
         self.job, self._stack = job, ExitStack()
@@ -137,7 +137,7 @@ class FmuPool:
         self._tidied()
 
     def part(self, asked: Sequence[RunRequest]) -> ResultChunk:
-        """Execute runs and return their results; failed runs are included.
+        """Execute runs and return their results, with a reason for each failed run.
 
         Raises
         ------
@@ -159,10 +159,11 @@ class FmuPool:
         return ResultChunk(np.array([one.number for one in asked]), tuple(reasons), figures, signals)
 
     def run(self, structure: int, values: Mapping[str, float]) -> tuple[Array, Array]:
-        """Execute a run and return two arrays: scalar results, and recorded signals.
+        """Execute a run, and return its scalar results and its recorded signals as two arrays.
 
-        The scalar results are the objectives, the first and last constraint violation, and the
-        computing time, s. The arrays have the shapes of one run in `ResultChunk`.
+        The scalar results, shape (objectives + 3,), are the objectives, the first and last
+        constraint violation, and the computing time, s. The signals have the shape (N, kept) for N
+        output times.
 
         Raises
         ------
@@ -176,7 +177,9 @@ class FmuPool:
         found = [objective.of(repeated.grid, signals) for objective in self.job.objectives]
         for objective, value in zip(self.job.objectives, found, strict=True):
             if np.isnan(value):
-                raise GpmelicaError(f"objective {objective.name}: the value of {objective.text} is not a number")
+                raise GpmelicaError(
+                    f"objective {objective.name}: the expression {objective.text} has no value (NaN) in this run"
+                )
         violation = signals.get(VIOLATION, np.zeros(2))
         kept = [signals[name] for name in self.job.kept]
         cpu = time.thread_time() - begin
@@ -195,13 +198,13 @@ class FmuPool:
         return self._made[structure]
 
 
-# Jobs of this process by key. The local data of each thread contain its own FMU instances.
+# _JOBS contains the data of the current sweep by identifier, _OWN the FMU instances of each thread.
 _JOBS: dict[str, Job] = {}
 _OWN = threading.local()
 
 
 def receive(job: Job) -> None:
-    """Store a job in this process; earlier jobs are removed."""
+    """Store the data of a sweep in this process, and remove the data of earlier sweeps."""
     _JOBS.clear()
     _JOBS[job.key] = job
 
@@ -209,7 +212,7 @@ def receive(job: Job) -> None:
 def work(task: tuple[str, Sequence[RunRequest]]) -> ResultChunk:
     """Execute several runs of a sweep.
 
-    The argument `task` contains the key of the job and a request for each run.
+    The argument `task` contains the identifier of the sweep and a request for each run.
     """
     key, asked = task
     bench: FmuPool | None = getattr(_OWN, "bench", None)

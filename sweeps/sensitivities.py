@@ -16,13 +16,15 @@ import numpy as np
 from ..core.trajectory import Array
 from .points import SweepPoints, salib, unit_problem
 
-_LEAST = 20  # Sensitivity indices of arbitrary samples require at least this many runs per key.
-_MORE = {"saltelli": 2, "morris": 1}  # For k keys, a block of samples consists of k plus this number of runs.
+# Sensitivities from arbitrary samples require at least this number of successful runs per key.
+_LEAST = 20
+# For k keys, one sample of the method consists of k plus this number of runs.
+_MORE = {"saltelli": 2, "morris": 1}
 
 
 @dataclass(frozen=True)
 class Sensitivities:
-    """Sensitivity measures of an objective.
+    """Sensitivities of an objective to the varied keys.
 
     Attributes
     ----------
@@ -31,11 +33,11 @@ class Sensitivities:
     keys : tuple of str
         Varied keys.
     measures : mapping
-        Values per key, shape (keys,), by measure.
+        Value of the measure for each key, shape (keys,), by name of the measure.
     spread : mapping
-        Half-widths of the 95 % confidence intervals, shape (keys,), by measure.
+        Half-widths of the 95 % confidence intervals, shape (keys,), by name of the measure.
     used : int
-        Number of runs that were evaluated.
+        Number of successful runs that were used.
     """
 
     method: str
@@ -46,7 +48,7 @@ class Sensitivities:
 
 
 def sensitivities(points: SweepPoints, sampler: str, values: Array, seed: int = 0) -> Sensitivities | str:
-    """Return the sensitivities of an objective, or a text with the reason why they cannot be computed.
+    """Return the sensitivities of an objective, or the reason why they cannot be computed.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
-"""FMUs of a sweep, and the FMU parameter that each varied key sets.
+"""FMUs of a sweep, and the FMU parameters that set the varied keys.
 
-If a varied key accepts an expression of `[parameters]`, a new parameter replaces its value. Each
-run sets this parameter in the same FMU. Keys may also name existing FMU parameters, such as
-`payload` or `column_angle_start`. All other keys change the structure of the model. One FMU is
+If a varied key accepts an expression of `[parameters]`, a new FMU parameter replaces its value. All
+runs then use the same FMU and set this parameter. Keys may also name existing FMU parameters, such
+as `payload` or `column_angle_start`. All other keys change the structure of the model. One FMU is
 compiled for each combination of their values.
 """
 
@@ -35,7 +35,7 @@ from .variations import Distribution, Values, Variation
 
 @dataclass(frozen=True)
 class Structure:
-    """One FMU of a sweep, with the FMU parameters that the varied keys set.
+    """One FMU of a sweep, with the FMU parameters that set the varied keys.
 
     A sweep has one FMU for each combination of structural values. Structural values are values of
     varied keys that change the equations, such as a number of beam elements.
@@ -45,10 +45,10 @@ class Structure:
     name : str
         Name of the folder with the FMU, different for each FMU of the sweep.
     values : mapping
-        Structural value of each key that changes the equations.
+        Value of each key that changes the equations.
     parameters : mapping
-        Name of an FMU parameter for each varied key that does not change the equations. The parameter
-        sets the value of the key.
+        Name of an FMU parameter for each varied key that does not change the equations. The
+        parameter sets the value of the key.
     tables : mapping
         Tables of the description, in which expressions of FMU parameters replace the varied values.
     prepared : System
@@ -56,7 +56,7 @@ class Structure:
     run : Span
         Time span and tolerance of a run.
     checked : mapping
-        Part of `tables` that depends on the varied keys and is checked for each run; see sweeps/checks.py.
+        Entries of `tables` that depend on the varied keys; they are checked before each run.
     """
 
     name: str
@@ -74,16 +74,17 @@ class Structure:
 
     @property
     def constants(self) -> list[str]:
-        """Names of the FMU's parameters, which objectives may use."""
+        """Names of the FMU's parameters; objectives may contain these names."""
         return list(variables.parameters(self.prepared.native_program))
 
 
 def structures(
     chain: Description, source: str, variations: Sequence[Variation], progress: Progress
 ) -> tuple[Structure, ...]:
-    """Return the FMUs of a sweep, one for each combination of structural values, with their equations.
+    """Return one FMU with its equations for each combination of structural values of a sweep.
 
-    Structural values belong to varied keys that change the equations, such as a number of beam elements.
+    Structural values belong to varied keys that change the equations, such as a number of beam
+    elements.
 
     Raises
     ------
@@ -108,7 +109,7 @@ def structures(
 
 
 def build(structure: Structure, folder: Path) -> Path:
-    """Build one of a sweep's FMUs, unless the FMU exists in the folder, and return its path."""
+    """Build an FMU of a sweep, unless it exists in the folder, and return its path."""
     fmu = folder / structure.name / f"{structure.prepared.name}.fmu"
     if _is_whole(fmu):
         return fmu
@@ -116,7 +117,7 @@ def build(structure: Structure, folder: Path) -> Path:
 
 
 def setup(structure: Structure, fmu: Path) -> Setup:
-    """Return the data that the worker processes need about a compiled FMU of a sweep."""
+    """Return the data that worker processes need about one compiled FMU of a sweep."""
     return Setup(
         fmu.read_bytes(),
         structure.parameters,
@@ -136,10 +137,10 @@ def _is_whole(fmu: Path) -> bool:
 
 @dataclass(frozen=True)
 class _Key:
-    """Key of the description that an FMU parameter sets in each run of a sweep.
+    """Varied key of the description whose value an FMU parameter sets in each run.
 
-    The attribute `changes` contains modifications of the description that introduce a new parameter for
-    the key, if such a parameter is required.
+    If the key requires a new parameter, the attribute `changes` contains the changes of the
+    description that introduce the parameter.
     """
 
     key: str
@@ -148,13 +149,13 @@ class _Key:
 
 
 def _kind(variation: Variation, tables: dict[str, Any], base: System) -> _Key | list[Problem] | None:
-    """Classify a varied key.
+    """Find the FMU parameter that sets the value of a varied key.
 
     Returns
     -------
     _Key, list of Problem, or None
-        The FMU parameter that sets the key; or problems of the key or of the values; or None if the key
-        is structural.
+        The key with its FMU parameter. A list of problems if the key or its values are invalid.
+        None if the key changes the equations, so that each value requires an FMU.
     """
     key = variation.key
     known = variables.parameters(base.native_program)
@@ -193,10 +194,10 @@ def _is_key(key: str, tables: dict[str, Any]) -> bool:
 
 
 def _structural(problem: Problem) -> bool:
-    """Return whether a problem arises because a varied key does not accept an expression.
+    """Return whether an error is due to a varied key that does not accept an expression.
 
-    The value of a varied key is replaced by a parameter with the prefix `set_`. If the key does not
-    accept an expression, the message contains the name of this parameter.
+    For this test, a parameter with the prefix `set_` replaces the value of the key. If the key does
+    not accept an expression, the message contains the name of this parameter.
     """
     return "'set_" in problem.message
 
@@ -213,10 +214,7 @@ def _start_of(key: str, base: System) -> str:
 
 
 def _some(variation: Variation) -> Any:
-    """Return a typical value of a varied key.
-
-    The value is inserted to check whether the description accepts the key.
-    """
+    """Return a typical value of a varied key, with which the description is checked."""
     return variation.values[0] if isinstance(variation, Values) else variation.middle
 
 
@@ -228,7 +226,7 @@ def _wrong_numbers(variation: Variation) -> list[Problem]:
 
 
 def _wrong_values(variation: Variation, tables: dict[str, Any], base: System) -> list[Problem]:
-    """Return the problems of a varied key and its values.
+    """Return the errors in a varied key and its values.
 
     If there are more than 100 values, only the first and the last value are checked.
     """
@@ -273,7 +271,9 @@ def _named_twice(keys: Mapping[str, _Key]) -> Iterator[Problem]:
     for key, found in keys.items():
         other = seen.setdefault(found.parameter, key)
         if other != key:
-            yield Problem(f"--set {key}", f"is the same parameter as {other}; remove one of the two")
+            yield Problem(
+                f"--set {key}", f"sets the same parameter as --set {other}; remove one of the two options"
+            )
 
 
 def _structure(tables: dict[str, Any], source: str, values: Mapping[str, Any], keys: Sequence[_Key]) -> Structure:
@@ -304,19 +304,20 @@ def _with_values(problem: Problem, values: Mapping[str, Any]) -> Problem:
 
 
 def _told(values: Mapping[str, Any]) -> str:
-    """Return a suffix for messages that contains the values of keys that change the equations.
+    """Return the values of keys that change the equations, as the end of a message.
 
-    An example is `, with links.boom.beam.elements = 2`. The result is empty if there are no such keys.
+    An example is `, with links.boom.beam.elements = 2`. The result is empty if there are no such
+    keys.
     """
     said = ", ".join(f"{key} = {value!r}" for key, value in values.items())
     return f", with {said}" if values else ""
 
 
 def _parts_that_use(tables: Mapping[str, Any], parameters: set[str]) -> dict[str, Any]:
-    """Return the part of a description that depends on the given parameters.
+    """Return those entries of a description that depend on the given parameters.
 
-    The result also contains the given parameters and all parameters that this part uses. The result is
-    empty if nothing depends on the given parameters.
+    The result also contains all parameters that these entries use. The result is empty if no entry
+    depends on the given parameters.
     """
     kept: dict[str, Any] = {}
     for key in ("base", "gravity", *(key for key, value in tables.items() if isinstance(value, list))):

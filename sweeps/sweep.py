@@ -32,7 +32,8 @@ from .runs import FIGURES, Job, ResultChunk, RunRequest, forget, receive, work
 from .structures import Structure, build, setup, structures
 from .variations import Variation, variations
 
-_CHUNK = 1.0  # Total computing time of the runs that a worker receives at once, s.
+# A worker receives a task with runs of about this total computing time, s.
+_CHUNK = 1.0
 _MOST_IN_CHUNK = 1000
 
 
@@ -76,7 +77,7 @@ def sweep(chain: Description, source: str, order: SweepOptions, out: Path) -> Sw
 
 
 def asked_of(order: SweepOptions) -> tuple[Objective, ...]:
-    """Return the requested objectives of a sweep with their goals.
+    """Return the objectives that the options of a sweep contain, with their goals.
 
     Raises DescriptionError for invalid objectives.
     """
@@ -96,7 +97,7 @@ def _check_names(order: SweepOptions, asked: Sequence[Objective]) -> None:
 def _kept(order: SweepOptions, asked: Sequence[Objective], constants: Sequence[str]) -> Iterator[str]:
     """Yield the names of the signals to record.
 
-    Parameters are left out, because their values are in the result table.
+    Parameters are not recorded, because the result table contains their values.
     """
     if order.signals is not None:
         yield from dict.fromkeys(several(order.signals))
@@ -112,7 +113,7 @@ def known_structures(
     wanted: tuple[Sequence[Objective], Sequence[str]],
     progress: Progress,
 ) -> tuple[Structure, ...]:
-    """Return the FMUs that a sweep with the varied keys requires, with their equations.
+    """Return the FMUs that a sweep requires, as equations that are not yet compiled.
 
     Raises
     ------
@@ -165,9 +166,9 @@ def check_signals(
 def _plan(
     chain: Description, order: SweepOptions, where: SweepPoints, asked: Sequence[Objective], kept: Sequence[str]
 ) -> dict[str, Any]:
-    """Return the data that identify a sweep.
+    """Return the settings that identify a sweep.
 
-    An interrupted sweep can be continued only if these data are unchanged.
+    An interrupted sweep can be continued only with the same settings.
     """
     samples = {"samples": order.samples, "sampler": order.sampler, "seed": order.seed} if order.samples else {}
     return {
@@ -214,7 +215,7 @@ def check_scheduler(name: str) -> None:
 
 
 def check_workers(scheduler: str, count: int | None) -> None:
-    """Raise DescriptionError if the number of workers is invalid or does not suit the scheduler."""
+    """Raise DescriptionError if the number of workers is invalid, or if the scheduler determines it."""
     if count is None:
         return
     if count < 1:
@@ -225,7 +226,10 @@ def check_workers(scheduler: str, count: int | None) -> None:
 
 
 def workers_of(scheduler: str, job: Job, count: int | None = None) -> Workers:
-    """Return at most `count` workers of a scheduler that `check_scheduler` has accepted."""
+    """Return a pool with at most `count` workers.
+
+    The function `check_scheduler` must have accepted the name of the scheduler.
+    """
     if scheduler == "here":
         return here(partial(receive, job), forget)
     if by_processes(scheduler):
@@ -237,9 +241,10 @@ def workers_of(scheduler: str, job: Job, count: int | None = None) -> Workers:
 
 @dataclass
 class _Pace:
-    """Estimator of the number of runs that a worker receives at a time.
+    """Estimator of the number of runs in the next task of a worker.
 
-    The runs of a task take about one second together. Towards the end of a sweep, tasks are smaller.
+    The runs of a task take about one second in total. Towards the end of a sweep, tasks are
+    smaller.
     """
 
     workers: int
@@ -259,7 +264,10 @@ class _Pace:
 def _run(
     workers: Workers, job: Job, where: SweepPoints, found: Sequence[Structure], parts: Parts, progress: Progress
 ) -> None:
-    """Execute the missing runs of a sweep; each result is on disk before the next one is requested."""
+    """Execute the runs of a sweep that have no result yet.
+
+    Each result is written to disk before the function waits for the next one.
+    """
     missing, pace = parts.missing(), _Pace(workers.size)
     index = _structure_index(found)
 
@@ -286,10 +294,9 @@ def _run(
 def _each(
     workers: Workers, tasks: Iterator[tuple[str, list[RunRequest]]]
 ) -> Iterator[tuple[tuple[str, list[RunRequest]], ResultChunk | WorkerCrash]]:
-    """Yield tasks and their results.
+    """Yield tasks and their results; repeat runs one by one if their worker process has crashed.
 
-    A task with several runs may crash its worker process. The runs are then repeated one by one, so
-    that only the run that causes the crash fails.
+    A task can contain several runs. After the repetition, only the run that causes the crash fails.
     """
     for task, came in results(workers, work, tasks):
         key, asked = task

@@ -28,19 +28,19 @@ _FORMS = (
 
 @dataclass(frozen=True)
 class Values:
-    """Key with a list of values; the list is one dimension of the parameter grid."""
+    """Varied key with a list of values, one dimension of the parameter grid."""
 
     key: str
     values: tuple[Any, ...]
 
     def data(self) -> dict[str, Any]:
-        """Return the key and its values as data for JSON."""
+        """Return this key and its values as data for JSON."""
         return {"key": self.key, "values": list(self.values)}
 
 
 @dataclass(frozen=True)
 class Distribution:
-    """Key with random values of a normal or uniform distribution.
+    """Varied key whose values have a normal or uniform distribution.
 
     `first` and `second` are the mean and the standard deviation, or the lower and the upper bound.
     """
@@ -56,13 +56,16 @@ class Distribution:
         return self.first if self.kind == "normal" else (self.first + self.second) / 2
 
     def values(self, quantiles: Array) -> Array:
-        """Return the values of the distribution at quantiles between 0 and 1, as an array of equal shape."""
+        """Return the values of the distribution at probability levels between 0 and 1.
+
+        The result has the shape of the argument.
+        """
         if self.kind == "normal":
             return np.asarray(self.first + self.second * ndtri(quantiles))
         return self.first + (self.second - self.first) * quantiles
 
     def data(self) -> dict[str, Any]:
-        """Return the key and its distribution as data for JSON."""
+        """Return this key and its distribution as data for JSON."""
         return {"key": self.key, "distribution": self.kind, "numbers": [self.first, self.second]}
 
     def __str__(self) -> str:
@@ -73,7 +76,7 @@ Variation: TypeAlias = Values | Distribution
 
 
 def variations(settings: str | Sequence[str] | Mapping[str, Any]) -> tuple[Variation, ...]:
-    """Return varied keys from texts `KEY=VALUES`, or from a mapping of keys to values.
+    """Parse varied keys, given as texts `KEY=VALUES` or as a mapping from keys to values.
 
     Raises
     ------
@@ -130,9 +133,9 @@ def _distribution(key: str, kind: str, text: str) -> Distribution:
     if kind not in ("normal", "uniform"):
         raise ValueError(f"unknown distribution {kind!r}; known are: normal, uniform")
     numbers = [finite(part) for part in text.split(",")]
-    names = {"normal": "mean and standard deviation", "uniform": "least and most"}[kind]
+    names = {"normal": "mean, standard deviation", "uniform": "least, most"}[kind]
     if len(numbers) != 2:
-        raise ValueError(f"{kind} takes two numbers, {names}, got {len(numbers)}")
+        raise ValueError(f"expected two numbers in {kind}({names}), got {len(numbers)}")
     first, second = numbers
     if kind == "normal" and second <= 0.0:
         raise ValueError(f"expected a standard deviation above 0, got {second:g}")
@@ -160,7 +163,7 @@ def _plain(word: str) -> Any:
 
 def _values(key: str, values: Sequence[Any]) -> Values:
     if not len(values):
-        raise ValueError(f"there are no values; {_FORMS}")
+        raise ValueError(f"expected values of the key, got none; {_FORMS}")
     if len(values) > MOST_RUNS:
         raise ValueError(f"expected at most {MOST_RUNS} values, got {len(values)}")
     for value in values:

@@ -1,4 +1,4 @@
-"""Comparison of runs: times near events, ranges of signals, observed order, and the uncut machine."""
+"""Comparison of runs: times near events, ranges of signals, observed order, and the uncut mechanism."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _sine(kind: type[OdePart], name: str) -> OdePart:
 
 @pytest.mark.parametrize(("last", "agrees"), [(1.0, True), (0.5, False)])
 def test_uncut_machine_that_ends_early(last: float, agrees: bool) -> None:
-    """An uncut machine that ends before its parts differs from them, and no values after its end are compared."""
+    """An uncut mechanism that ends before its parts differs from them; no later values are compared."""
     part = _sine(_Brief, "Whole")
     assert isinstance(part, _Brief)
     part.last = last
@@ -111,7 +111,7 @@ def test_uncut_machine_that_ends_early(last: float, agrees: bool) -> None:
     assert run.agrees is agrees
     assert bool(np.isnan(run.whole.signals["A.y"]).any()) is not agrees
     if not agrees:
-        assert run.whole.worst == "the final time, 0.5 s in the uncut machine"
+        assert run.whole.worst == "the final time, 0.5 s in the uncut mechanism"
 
 
 class _Discards(LinearPart):

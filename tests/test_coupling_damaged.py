@@ -328,7 +328,7 @@ DAMAGES = {
         Case({"A": mass(x=0.1), "B": mass(x=0.102)}, (), notes=_PIN),
         Case({"A": mass(x=0.1), "B": mass(x=0.1)}, (), notes=_PIN),
         "error",
-        r"the pin of A\.x and B\.x is open by 0\.002 at the start",
+        r"positions A\.x and B\.x differ by 0\.002 at the start",
     ),
     "output that is no number": Damage(
         pair(mass(end=0.1)), pair(mass(end=5.0)), "error", r"coupling: A\.x is not finite after t = 0\.1 s"

@@ -57,7 +57,7 @@ def test_heavy_tip_is_a_hundred_times_heavier() -> None:
 @pytest.mark.slow
 @pytest.mark.campaign
 def test_quarter_car_in_parts(tmp_path: Path) -> None:
-    """The FMUs of chassis, wheel and suspension give the exact motion, and so does the uncut machine."""
+    """The FMUs of chassis, wheel and suspension give the exact motion, and so does the uncut mechanism."""
     found = gp.load(PARTS / "quarter_car.toml").split("suspension", tmp_path)
     run = gp.cosim(found.archives["rope"], stop=1.0, tolerance=1e-5)
     exact = quarter_car_exact(run.time[[100, 1000]])

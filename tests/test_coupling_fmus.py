@@ -308,7 +308,7 @@ def test_system_without_outputs(tmp_path: Path) -> None:
         gp.cosim(path)
 
 
-# ---- Uncut machine ------------------------------------------------------------------------------------------
+# ---- Uncut mechanism ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -327,7 +327,7 @@ def test_system_without_outputs(tmp_path: Path) -> None:
 def test_uncut_machine_that_cannot_be_compared(
     types: Path, tmp_path: Path, source: str, same: str, sentence: str
 ) -> None:
-    """The FMU of the uncut machine and its outputs are checked before any run."""
+    """The FMU of the uncut mechanism and its outputs are checked before any run."""
     note = f'<Coupling xmlns=""><Whole source="{source}">{same}</Whole></Coupling>'
     note = f'<ssc:Annotation type="org.gpmelica.coupling">{note}</ssc:Annotation>'
     part = component("a", connector("y", "output"))

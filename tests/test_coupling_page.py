@@ -60,7 +60,7 @@ def test_differences_to_an_uncut_machine_are_those_of_the_signals() -> None:
 
 
 def test_error_of_the_coupling_and_change_of_the_model_are_separate_rows() -> None:
-    """The uncut machine shows the error of the coupling or, with bushings, the change of the model."""
+    """The uncut mechanism shows the error of the coupling or, with bushings, the change of the model."""
     run = judged(two_masses(), step=0.01)
     exact, bushed = (replace(run, whole=WholeDifference(0.3, "A.x", kind)) for kind in (True, False))
     assert [row[1] for row in tables.origins(exact).rows][1:] == ["0.3", "0"]
@@ -121,7 +121,7 @@ def test_methods_that_a_system_does_not_permit_are_named() -> None:
     """A pair of masses that takes force and motion has no law for a mean force; the reason is reported."""
     runs = compared(quarter_car(), 0.04, step=0.01)
     failed = {run.label: run.failure for run in runs if run.failure}
-    assert "requires springs and dampers between the parts" in failed["mean_force"]
+    assert "requires springs and dampers as separate FMUs" in failed["mean_force"]
     assert all(run.error is None and run.steps is None for run in runs if run.failure)
     assert {run.method for run in runs if not run.failure} == {"sequential", "hermite"}
 

@@ -105,7 +105,7 @@ _SPRING = {"name": "spring", "a": {"link": "lower"}, "b": {"link": "upper"}, "st
         (
             {"forces": [{"name": "motor", "joint": "upper", "effort": 1.0}]},
             "upper",
-            "its joint is driven by motor; cut the machine at a joint without a drive",
+            "its joint is driven by motor; cut the mechanism at a joint without a drive",
         ),
         (
             {"programmed": [{"name": "hold", "expression": "upper.angle + 1"}]},
@@ -184,7 +184,9 @@ def test_distribution() -> None:
     assert {*first.tables["points"]} == {"low", "upper_pin1", "upper_pin2"}
     assert first.tables["outputs"] == {"loads": ["lower", "mast"]}
     assert second.tables["outputs"] == {"points": ["tip"], "expressions": {"high": {"expression": "tip.z"}}}
-    assert first.notes + second.notes == ("output both depends on links of several parts and is omitted",) * 2
+    assert (
+        first.notes + second.notes == ("output both is omitted, because it depends on links of several parts",) * 2
+    )
     assert (first.tables["parameters"], second.tables.get("parameters")) == (
         {"length": {"value": 1.0}},
         {},
@@ -295,7 +297,7 @@ def split_boom(once: Once) -> Path:
 
 @pytest.mark.slow
 def test_parts_are_the_machine(split_boom: Path) -> None:
-    """At 10 ms the rigid archive differs from the uncut machine by less than 1e-5, with closed gaps."""
+    """At 10 ms the rigid archive differs from the uncut mechanism by less than 1e-5, with closed gaps."""
     run = gp.cosim(split_boom / "Boom_rigid.ssp", step=0.01)
     whole = run.coupled.whole
     assert whole is not None
@@ -311,7 +313,7 @@ def test_parts_are_the_machine(split_boom: Path) -> None:
 def test_elastic_boom(tmp_path: Path) -> None:
     """A boom with a flexible beam has an error of 1e-6 with automatic steps; 10 ms do not resolve its modes.
 
-    The eigenfrequencies are those of the uncut machine, and the highest one with ten steps per period is named.
+    The eigenfrequencies are those of the uncut mechanism, and the highest one with ten steps per period is named.
     """
     data = boom()
     data["links"][1] = {k: v for k, v in data["links"][1].items() if k not in ("mass", "com", "inertia")}
@@ -439,7 +441,7 @@ def test_slopes_of_a_law(fmi: str, tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.campaign
 def test_rope_between_two_parts(tmp_path: Path) -> None:
-    """A load on a rope that is slack for a while, cut at the rope, moves as the uncut machine does.
+    """A load on a rope that is slack for a while, cut at the rope, moves as the uncut mechanism does.
 
     The rope has the name of a file in the archive.
     """

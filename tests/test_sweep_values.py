@@ -50,18 +50,18 @@ def test_samples_have_their_distribution(sampler: str) -> None:
     ("settings", "said"),
     [
         (["x"], "expected KEY=VALUES"),
-        (["x="], "there are no values"),
+        (["x="], "expected values of the key, got none"),
         (["x=1:5:0"], "expected a count from 1 to 10000000 as third number, got 0"),
         (["x=1:5:1"], "has at least 2 values"),
         (["x=1:b:3"], "expected a finite number, got 'b'"),
-        (["x=normal(1)"], "takes two numbers, mean and standard deviation, got 1"),
+        (["x=normal(1)"], "expected two numbers in normal(mean, standard deviation"),
         (["x=normal(1,-1)"], "expected a standard deviation above 0"),
         (["x=uniform(2,1)"], "expected a smaller first number in uniform"),
         (["x=gamma(2,1)"], "unknown distribution 'gamma'"),
         (["x=nan"], "expected finite numbers"),
         (["x=1", "x=2"], "occurs twice"),
         ([], "no key is varied"),
-        ({"x": []}, "there are no values"),
+        ({"x": []}, "expected values of the key, got none"),
     ],
 )
 def test_wrong_values(settings: Any, said: str) -> None:
@@ -205,10 +205,10 @@ def test_goals_belong_to_objectives_by_name_or_by_text() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ((["top=peak(E_z)"], ["top"], ["top"]), "--minimize 'top': has a goal already, maximize"),
+        ((["top=peak(E_z)"], ["top"], ["top"]), "--minimize 'top': already has the goal maximize"),
         (
             (["top=peak(E_z)"], ["top=final(E_z)"]),
-            "'top=final(E_z)': there are several objectives 'top'",
+            "'top=final(E_z)': several objectives have the name 'top'",
         ),
         (([], [], ["peek(E_z)"]), "--minimize 'peek(E_z)': unknown function 'peek'"),
     ],

@@ -252,7 +252,7 @@ def test_failures_are_rows(gpmelica: Command, swing: Path) -> None:
         (["load=1,2"], ["E_z"], "--objective E_z: changes over time"),
         (["load=1,2"], [], "the sweep has no result"),
         (["load=1,2"], ["run=peak(E_z)"], "is the name of another column of the table"),
-        (["load=1,2", "parameters.load=3"], ["peak(E_z)"], "is the same parameter as load"),
+        (["load=1,2", "parameters.load=3"], ["peak(E_z)"], "sets the same parameter as --set load"),
     ],
 )
 def test_wrong_sweeps(swing: Path, settings: list[str], asked: list[str], said: str) -> None:
@@ -442,7 +442,7 @@ def test_constraints_bind(gpmelica: Command, swing: Path) -> None:
 @pytest.mark.parametrize(
     ("bounds", "options", "said"),
     [
-        (["load=1,2"], {}, "--set load: expected bounds, as in uniform(100,1000)"),
+        (["load=1,2"], {}, "--set load: expected the bounds of the key, as in uniform(100,1000)"),
         (["load=uniform(1,2)"], {"constraints": ["peak(E_z) = 2"]}, "of the form: expression <= number"),
         (["load=uniform(1,2)"], {"constraints": ["E_z <= 2"]}, "--objective constraint1: changes over time"),
         (["load=uniform(1,2)"], {"method": "newton"}, "expected one of evolution, simplex, got 'newton'"),

@@ -173,15 +173,15 @@ def test_nothing_is_dropped_in_silence(machine: Path, gpmelica: Command) -> None
         " 'link_2nd_arm'",
         "chosen: friction of joints (1) reaches its full value at v_s = 0.01 rad/s or m/s, which URDF does not"
         " define",
-        "omitted, but noted in comments at the joints: soft_lower_limit, k_position",
+        "omitted: soft_lower_limit, k_position of joints; comments in the file contain the values",
         "chosen: joint limits have no effect; add a stiffness to turn limits into end stops",
         "unchanged: the links base_, tool0 have no inertia; the file has commented values to replace",
         "omitted: transmission gear of shoulder, mechanicalReduction 50",
         "omitted: 1 × <collision> of link",
         "omitted: 1 × <gazebo> of robot",
         "omitted: 1 × <visual> of link, after the first",
-        "omitted: 1 × <visual> of link: its geometry is a capsule",
-        "omitted: 2 × <visual> of link: its mesh file is missing",
+        "omitted: 1 × <visual> of link: the geometry capsule is not supported",
+        "omitted: 2 × <visual> of link: the mesh file is missing",
     ]
     out = machine.with_name("out.toml")
     answer = gpmelica("import", "urdf", machine, "--out", out)
@@ -223,7 +223,7 @@ def test_name_that_no_file_has(machine: Path, place: str) -> None:
     """A mesh whose name is too long for a file is one that is not there."""
     text = MACHINE.replace("package://mine/parts/slide", place + 300 * "slide")
     machine.write_text(text, encoding="utf-8")
-    assert "3 × <visual> of link: its mesh file is missing" in read_urdf(machine).not_carried
+    assert "3 × <visual> of link: the mesh file is missing" in read_urdf(machine).not_carried
 
 
 def test_changed_names_are_reported(machine: Path) -> None:

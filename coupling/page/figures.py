@@ -38,7 +38,7 @@ _MARKERS = "os^Dvx"
 
 
 def error_pictures(run: Coupled) -> Iterator[Picture]:
-    """Draw the errors of the signals over time, and the gaps of the pins."""
+    """Draw the errors of the signals, and the differences of rigidly connected positions, over time."""
     entries: list[Entry] = [
         (
             "errors",
@@ -59,7 +59,7 @@ def error_pictures(run: Coupled) -> Iterator[Picture]:
 
 def signal_pictures(run: Coupled) -> Iterator[Picture]:
     """Draw the connected signals and the lengths of the communication steps."""
-    origin = "uncut machine where it has the signal, otherwise the finer run" if run.whole else "finer run"
+    origin = "uncut mechanism where it has the signal, otherwise the finer run" if run.whole else "finer run"
     entries: list[Entry] = [
         (
             "signals",
@@ -91,7 +91,7 @@ def comparison_pictures(run: Coupled) -> Iterator[Picture]:
 
 
 def connected(run: Coupled) -> list[str]:
-    """Return the outputs that drive inputs or must agree at pins."""
+    """Return the outputs that are connected to inputs, or that rigid connections make equal."""
     network = run.network
     rows = {int(row) for row in network.source[network.driven] if row < network.n_y}
     rows |= {int(row) for row in network.pairs[:, 0]}
@@ -135,7 +135,7 @@ def _expected(run: Coupled, name: str) -> Array | None:
 def _errors(run: Coupled) -> Figure | None:
     panels = {
         "difference to the finer run": errors_by_finer_run(run),
-        "difference to the uncut machine": errors_by_whole(run),
+        "difference to the uncut mechanism": errors_by_whole(run),
     }
     panels = {title: errors for title, errors in panels.items() if errors}
     if not panels:

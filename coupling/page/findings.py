@@ -33,7 +33,7 @@ def numbers(run: Coupled) -> Iterator[tuple[str, str]]:
     """Yield the label and the value of each key number of a run."""
     yield "estimated error, relative to the range", scientific(run.error)
     if run.whole is not None:
-        label = "error against the uncut machine" if run.whole.exact else "change of the model by bushings"
+        label = "error against the uncut mechanism" if run.whole.exact else "change of the model by bushings"
         yield label, scientific(run.whole.difference)
     if run.residuals:
         yield "largest energy residual, relative", scientific(run.energy_residual)
@@ -80,13 +80,13 @@ def _agrees(run: Coupled) -> Iterator[str]:
     if whole is not None and whole.exact:
         sign = "within" if whole.difference <= run.tolerance else "above"
         yield (
-            f"The uncut machine differs by {scientific(whole.difference)} in {whole.worst}, {sign} the tolerance;"
-            " this is the error of the coupling."
+            f"The uncut mechanism differs by {scientific(whole.difference)} in {whole.worst}, {sign} the"
+            " tolerance; this is the error of the coupling."
         )
     elif whole is not None:
         yield (
-            f"The uncut machine differs by {scientific(whole.difference)} in {whole.worst}; this is the change of"
-            " the model by bushings and is not judged."
+            f"The uncut mechanism differs by {scientific(whole.difference)} in {whole.worst}; this is the change"
+            " of the model by bushings and is not judged."
         )
 
 

@@ -1,4 +1,4 @@
-"""Errors, gaps of pins, and step lengths of a coupled run over time."""
+"""Errors, differences of rigidly connected positions, and step lengths of a coupled run over time."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from ..verdict import Coupled, compared_rows
 
 
 def step_lengths(run: Coupled) -> Array:
-    """Return the lengths of the communication steps, s, shape (steps,)."""
+    """Return the lengths of all communication steps of a run, s, shape (steps,)."""
     return np.diff(np.array(run.record.times))
 
 
 def errors_by_finer_run(run: Coupled) -> dict[str, Array]:
     """Return the estimated error of each compared output over time, relative to the range of the output.
 
-    Values near events are NaN, because the run and the finer run pass an event at slightly different
-    times.
+    Values near events are NaN, because the finer run, from which errors are estimated, has slightly
+    different event times.
     """
     if run.finer is None:
         return {}
@@ -30,10 +30,10 @@ def errors_by_finer_run(run: Coupled) -> dict[str, Array]:
 
 
 def errors_by_whole(run: Coupled) -> dict[str, Array]:
-    """Return the differences of outputs from the uncut machine over time, relative to the ranges.
+    """Return the difference of each output from the uncut mechanism over time.
 
-    The uncut machine is the whole mechanism as one FMU. Differences of an output are divided by the
-    range of the output. Values near events are NaN.
+    The difference is relative to the range of the output. The uncut mechanism is the whole
+    mechanism as one FMU. Values near events are NaN.
     """
     if run.whole is None or not run.whole.signals:
         return {}
@@ -45,8 +45,9 @@ def errors_by_whole(run: Coupled) -> dict[str, Array]:
 def _relative(run: Coupled, names: list[str], a: Array, b: Array) -> dict[str, Array]:
     """Return the error of each output over time, relative to the range of the output.
 
-    The maximum over time equals the relative error of the output. Arguments `a` and `b` are the values
-    in the run and in the reference. At times at which `b` is NaN, the error is NaN.
+    The maximum over time equals the relative error of the output. The arguments `a` and `b` are the
+    values of the outputs in the run and in the reference. At times at which `b` is NaN, the error
+    is NaN.
     """
     kept = np.isfinite(b).all(axis=0)
     if not kept.any():
@@ -60,6 +61,9 @@ def _relative(run: Coupled, names: list[str], a: Array, b: Array) -> dict[str, A
 
 
 def gaps(run: Coupled) -> Array:
-    """Return the gap of each pin at all communication points, m or rad, shape (steps + 1, pins)."""
+    """Return the difference of two positions at each pin, m or rad, shape (steps + 1, pins).
+
+    A pin is a rigid connection. The rows are the communication points.
+    """
     values, pairs = np.array(run.record.values), run.network.pairs
     return np.asarray(np.abs(values[:, pairs[:, 0]] - values[:, pairs[:, 1]]))

@@ -73,22 +73,22 @@ def errors(run: Coupled) -> TextTable:
         ("difference to the finer run", "number", lambda name: scientific(estimated.get(name))),
     ]
     if whole:
-        columns.append(("difference to the uncut machine", "number", lambda name: scientific(whole.get(name))))
+        columns.append(("difference to the uncut mechanism", "number", lambda name: scientific(whole.get(name))))
     names = dict.fromkeys([*estimated, *whole])
     return tabulate(columns, sorted(names, key=lambda name: -estimated.get(name, 0.0)))
 
 
 def origins(run: Coupled) -> TextTable:
-    """Return a table of the coupling error and of the differences in the results caused by bushings.
+    """Return a table of the coupling error, and of the changes of the results by bushings.
 
-    Bushings are spring-dampers in place of pins.
+    Bushings are spring-dampers in place of rigid joints.
     """
     rows = [("error of the coupling, estimated by a finer run", scientific(run.error), run.worst)]
     if run.whole is not None and run.whole.exact:
         rows.append(
-            ("error of the coupling, by the uncut machine", scientific(run.whole.difference), run.whole.worst)
+            ("error of the coupling, by the uncut mechanism", scientific(run.whole.difference), run.whole.worst)
         )
-        rows.append(("change of the model", "0", "parts and uncut machine have the same equations"))
+        rows.append(("change of the model", "0", "parts and uncut mechanism have the same equations"))
     elif run.whole is not None:
         rows.append(("change of the model by bushings", scientific(run.whole.difference), run.whole.worst))
     return TextTable(("difference", "relative to the range", "where"), ("text", "number", "text"), tuple(rows))
@@ -106,7 +106,10 @@ def energy(run: Coupled) -> TextTable:
 
 
 def gaps(run: Coupled) -> TextTable:
-    """Return a table of the largest gap of each pin after the start."""
+    """Return a table of the largest difference of two positions at each pin, after the start.
+
+    A pin is a rigid connection of two positions.
+    """
     found = series_of_gaps(run)
     columns: list[tuple[str, Kind, Callable[[int], str]]] = [
         ("first position", "code", lambda k: ".".join(run.network.pins[k].first)),

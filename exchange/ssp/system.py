@@ -2,8 +2,9 @@
 
 `SystemStructure.ssd` connects the variables of plant and controller with equal names, and pairs of
 variables with different names on request. Without a controller, this file contains the plant alone.
-`Controller.ssd` then contains an empty component with matching connectors. A system has connectors
-only for inputs that remain unconnected, because libcosim and ecos accept no others.
+The file `Controller.ssd` then also contains a component without an FMU, whose connectors match the
+plant. An input that is not connected becomes a connector of the system. A system has no output
+connectors, because the simulation masters libcosim and ecos reject them.
 """
 
 from __future__ import annotations
@@ -21,11 +22,12 @@ from ...core.zip_archive import pack
 from ...language.suggest import unknown
 from ...runs.fmpy_runs.opening import read_fmu
 
-# Type of an SSP connector, by the type of the variable in FMI 2.0 or 3.0.
+# type of an SSP connector for each data type of FMI 2.0 and 3.0
 TYPES = {"Real": "Real", "Float32": "Real", "Float64": "Real", "Boolean": "Boolean", "String": "String"}
 TYPES |= {"Integer": "Integer", "Int8": "Integer", "UInt8": "Integer", "Int16": "Integer", "UInt16": "Integer"}
 TYPES |= {"Int32": "Integer", "UInt32": "Integer", "Int64": "Integer", "UInt64": "Integer"}
-EXPONENTS = ("kg", "m", "s", "A", "K", "mol", "cd")  # SI base units; rad is ignored, as it is dimensionless
+# The SI base units are exponents of a unit in FMI; rad is ignored, because it is dimensionless.
+EXPONENTS = ("kg", "m", "s", "A", "K", "mol", "cd")
 _BASE_UNITS = (*EXPONENTS, "rad", "factor", "offset")
 
 
@@ -40,7 +42,7 @@ class SspUnit:
     base: Mapping[str, float]
 
     def fits(self, other: SspUnit) -> bool:
-        """Return whether both units have equal exponents, so that values can be converted."""
+        """Return whether both units have equal exponents, so that a value can be converted between them."""
         return all(self.base.get(key, 0) == other.base.get(key, 0) for key in EXPONENTS)
 
 
@@ -53,9 +55,9 @@ class SspConnector:
     name : str
         Name of the FMU variable.
     kind : str
-        "input" or "output".
+        Direction: "input" or "output".
     type : str
-        "Real", "Integer", "Boolean" or "String".
+        Data type: "Real", "Integer", "Boolean" or "String".
     unit : SspUnit or None
         Unit; None if the variable has no unit, or if the FMU does not define this unit by SI base
         units.
@@ -69,18 +71,18 @@ class SspConnector:
 
 @dataclass(frozen=True)
 class SspElement:
-    """Component of a system: an FMU, or a placeholder for an FMU.
+    """Component of an SSP system: an FMU, or a placeholder for an FMU.
 
     Attributes
     ----------
     name, description : str
-        Name and description.
+        Name and description of the component.
     connectors : tuple of SspConnector
         Inputs and outputs.
     source : str or None
         Path of the FMU in the archive; None for a placeholder.
     parameters : str or None
-        Path of the parameter values in the archive.
+        Path of the file with parameter values in the archive, or None.
     """
 
     name: str
@@ -103,9 +105,10 @@ class SspElement:
 class Connection:
     """Connection of an output to an input.
 
-    The fields `start` and `end` are the names of the connected components; None is the system itself.
-    The field `name` is the connector at the start, and `target` the connector at the end. If `target`
-    is empty, both connectors have the name `name`.
+    The field `start` is the name of the component with the output, `end` that of the component with
+    the input. None stands for the system itself. The field `name` is the connector at the start,
+    and `target` the connector at the end. If `target` is empty, both connectors have the name
+    `name`.
     """
 
     start: str | None
@@ -116,7 +119,7 @@ class Connection:
 
 @dataclass(frozen=True)
 class SspSystem:
-    """Components of a system, the connectors of the system itself, and all connections."""
+    """SSP system: its components, its own connectors, and all connections."""
 
     elements: tuple[SspElement, ...]
     connectors: tuple[SspConnector, ...]
@@ -135,10 +138,10 @@ def write_ssp(plant: Path, out: Path, controller: Path | None = None, connect: S
     out : Path
         Output folder.
     controller : Path, optional
-        FMU whose inputs have the names of plant outputs and whose outputs have the names of plant inputs.
+        FMU of a controller. Its inputs are connected to outputs of the plant with the same names,
+        and its outputs to inputs of the plant.
     connect : sequence of str
-        Texts `A=B`, each with a variable A of the plant and a variable B of the controller that are
-        connected although their names differ.
+        Texts `A=B` that connect a variable A of the plant with a variable B of the controller.
 
     Raises
     ------
@@ -177,21 +180,23 @@ def write_ssp(plant: Path, out: Path, controller: Path | None = None, connect: S
 def alone(plant: SspElement) -> SspSystem:
     """Return a system that consists of a plant alone.
 
-    The plant has output connectors only, because FMPy rejects unconnected inputs. The system itself has
-    no connectors, because libcosim and ecos reject output connectors of a system.
+    The plant has output connectors only, because FMPy rejects unconnected inputs. The system itself
+    has no connectors, because the simulation masters libcosim and ecos reject output connectors of
+    a system.
     """
     outputs = tuple(plant.of_kind("output").values())
     return SspSystem((replace(plant, connectors=outputs),), (), ())
 
 
-Pairs = Sequence[tuple[str, str]]  # Connected variables: name in the plant, and name in the controller.
+# The first name belongs to the plant, the second to the connected variable of the controller.
+Pairs = Sequence[tuple[str, str]]
 
 
 def closed(plant: SspElement, controller: SspElement, pairs: Pairs) -> SspSystem:
     """Return the system of a plant and a controller with connected variables.
 
-    Inputs that remain unconnected become inputs of the system. The argument `pairs` comes from
-    `connected_pairs`.
+    Inputs that remain unconnected become inputs of the system. The argument `pairs` contains the
+    pairs of connected variables.
     """
     outputs, connections = plant.of_kind("output"), list[Connection]()
     for ours, theirs in pairs:
@@ -215,21 +220,21 @@ def _connection(start: SspElement, end: SspElement, name: str, target: str) -> C
 
 
 def connected_pairs(plant: SspElement, controller: SspElement, connect: Sequence[str] = ()) -> Pairs:
-    """Return the connected variables of plant and controller.
+    """Return the pairs of connected variables of plant and controller.
 
     Parameters
     ----------
     plant, controller : SspElement
         Components of the system.
     connect : sequence of str
-        Texts `A=B` with a variable A of the plant and a variable B of the controller. All other inputs are
-        connected to outputs of equal names.
+        Texts `A=B` with a variable A of the plant and a variable B of the controller. All other
+        inputs are connected to outputs of equal names.
 
     Raises
     ------
     DescriptionError
-        If a text names an unknown variable, two inputs, two outputs, or an input that is connected
-        already.
+        If a text contains an unknown variable, two inputs, two outputs, or an input that is already
+        connected.
     """
     found, taken, problems = list[tuple[str, str]](), set[tuple[str, str]](), list[Problem]()
     for text in connect:
@@ -251,7 +256,7 @@ def connected_pairs(plant: SspElement, controller: SspElement, connect: Sequence
 
 
 def _end(ours: str, theirs: str, plant: SspElement) -> tuple[str, str]:
-    """Return the component and the name of the input in a connected pair."""
+    """Return the component (`plant` or `controller`) and the name of the input of a connected pair."""
     return ("plant", ours) if ours in plant.of_kind("input") else ("controller", theirs)
 
 
@@ -279,7 +284,7 @@ def _check_fit(plant: SspElement, controller: SspElement, pairs: Pairs, path: Pa
 
 
 def _misfits(plant: SspElement, controller: SspElement, pairs: Pairs) -> Iterator[Problem]:
-    """Yield a problem for each pair of connected variables with incompatible types or units.
+    """Yield an error for each pair of connected variables with incompatible types or units.
 
     Inputs of the plant and the controller that have the same name are also checked as a pair.
     """
@@ -327,7 +332,7 @@ def _opposite(connector: SspConnector) -> SspConnector:
 
 
 class _Texts:
-    """Writer of XML files for SSP systems that contain a given plant."""
+    """Writer of the XML files of an SSP archive that contains a given plant."""
 
     def __init__(self, name: str, description: Any) -> None:
         self._common = {"name": name, "tool": f"gpmelica {__version__}"}
@@ -339,8 +344,8 @@ class _Texts:
     def structure(self, system: SspSystem, title: str = "") -> str:
         """Return the XML text of a system structure description (SSD).
 
-        The argument `title` is the name of the system; by default, the name of the model. All systems in an
-        archive must have different names, because SSP 2.0 requires this.
+        The argument `title` is the name of the system; by default, the name of the model. In an
+        archive with several systems, their names differ, as SSP 2.0 requires.
         """
         connectors = [*system.connectors, *(c for element in system.elements for c in element.connectors)]
         return self._render(
@@ -370,9 +375,9 @@ class _Texts:
 
 
 def units_of(description: Any) -> dict[str, SspUnit]:
-    """Return the definitions of the FMU's units in base units, by the name of the unit.
+    """Return the FMU's definitions of units by SI base units, by name of the unit.
 
-    SSP requires these definitions.
+    An SSP archive must contain these definitions.
     """
     return {
         u.name: SspUnit(u.name, _base(u.baseUnit)) for u in description.unitDefinitions if u.baseUnit is not None
