@@ -51,6 +51,6 @@ def split(source: DescribedVariant, options: SplitOptions, answer: Printed) -> N
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add the commands to the application."""
+    """Add the commands `cosim` and `split` to the command line."""
     command(app)(cosim)
     command(app)(split)

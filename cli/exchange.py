@@ -21,12 +21,18 @@ export_app = typer.Typer(
 
 @import_app.callback()
 def _imports() -> None:
-    """Define the group `import`; without this callback, typer would drop the only subcommand `urdf`."""
+    """Define the command group `import`, so that `urdf` is a subcommand of this group.
+
+    Without this callback, typer would turn a group with one subcommand into a single command.
+    """
 
 
 @export_app.callback()
 def _exports() -> None:
-    """Define the group `export`; without this callback, typer would drop the only subcommand `urdf`."""
+    """Define the command group `export`, so that `urdf` is a subcommand of this group.
+
+    Without this callback, typer would turn a group with one subcommand into a single command.
+    """
 
 
 @command(import_app, "urdf")

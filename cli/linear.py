@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add the commands to the application."""
+    """Add the commands `linearize` and `modes` to the command line."""
     for function in (linearize, modes):
         command(app)(function)
 

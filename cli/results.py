@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def simulate(source: DescribedVariant, folder: Folder, options: SimulateOptions, answer: Printed) -> None:
-    """Simulate by the FMU, or by the reference solver, without a comparison; write simulation.csv."""
+    """Simulate a mechanism with its FMU or with the reference solver alone; write simulation.csv."""
     from ..core.csv_file import write_csv
 
     model = load(source)
@@ -69,6 +69,6 @@ def cache(options: CacheOptions, answer: Printed) -> None:
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add the commands to the application."""
+    """Add the commands `simulate` and `cache` to the command line."""
     for function in (simulate, cache):
         command(app)(function)

@@ -119,6 +119,6 @@ def optimize(source: DescribedCase, options: OptimizeOptions, then: Verification
 
 
 def add_to(app: typer.Typer) -> None:
-    """Add the commands to the application."""
+    """Add the commands `study`, `sweep` and `optimize` to the command line."""
     for function in (study, sweep, optimize):
         command(app)(function)

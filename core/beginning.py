@@ -1,12 +1,12 @@
-"""Time of the import of gpmelica, to find files that were changed since then."""
+"""Time at which gpmelica was imported. Files with later modification times have changed since then."""
 
 from __future__ import annotations
 
 import time
 
-BEGUN = time.time()  # s since 1970
+BEGUN = time.time()  # time of the import in seconds since 1970
 _SETTING = BEGUN - time.monotonic()  # Wall clock minus monotonic clock at the import, s.
-_MOST = 1.0  # Largest time by which a clock can be set back without an effect on the comparison of file times, s.
+_MOST = 1.0  # smaller backward changes of the clock, in s, are ignored in comparisons of file times
 
 
 def is_set_back() -> bool:

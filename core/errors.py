@@ -82,7 +82,7 @@ class DescriptionError(GpmelicaError):
         super().__init__("\n".join(f"{source}: {problem}" for problem in self.problems))
 
     def __reduce__(self) -> tuple[type[DescriptionError], tuple[str, tuple[Problem, ...]]]:
-        """Return constructor and arguments for pickling, so that the error can cross processes."""
+        """Return constructor and arguments for pickling, so that a process can send the error to another."""
         return type(self), (self.source, self.problems)
 
 

@@ -6,7 +6,7 @@ import re
 import zipfile
 from pathlib import Path
 
-# For each kind of archive: a file inside it that identifies the kind, and text about the kind.
+# Descriptions of archives, by the name of a file that identifies the kind of archive.
 _ARCHIVES = {
     "modelDescription.xml": "an FMU, which the commands compare and animate --result take",
     "SystemStructure.ssd": "an SSP archive, which the command cosim takes",

@@ -36,7 +36,7 @@ def write_atomically(path: Path, content: str | bytes) -> None:
         with partial.open("xb") as stream:
             stream.write(data)
         partial.replace(path)
-    except OSError as error:  # the error of a full disk does not name the file
+    except OSError as error:  # Python's error for a full disk does not name the file
         raise OSError(error.errno, error.strerror, str(path)) from None
     finally:
         partial.unlink(missing_ok=True)

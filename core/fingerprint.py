@@ -21,7 +21,8 @@ from .workers import environment_now
 
 _ROOT = Path(__file__).resolve().parent.parent
 _NAME = re.compile(r"[\w.-]+")
-_OTHERS = re.compile(r"extra\s*==\s*['\"](?!check|cross)")  # pip extras other than `check` and `cross`
+# Pattern for dependencies of pip extras other than `check` and `cross`.
+_OTHERS = re.compile(r"extra\s*==\s*['\"](?!check|cross)")
 # Prefixes of environment variables that select compilers, headers, libraries or linear algebra kernels.
 _VARIABLES = (
     *("LD_", "DYLD_", "OMP_", "MKL_", "OPENBLAS_", "BLIS_", "VECLIB_", "NPY_", "ZIG_", "GCC_", "SUNDIALS_"),
@@ -62,7 +63,7 @@ def machine_fingerprint() -> str:
 
     The checksum includes the environment variables that select compilers and libraries.
     """
-    # A program may change these variables between two runs.
+    # These environment variables are read at each call, because a Python program may change them.
     chosen = sorted((name, value) for name, value in environment_now().items() if name.startswith(_VARIABLES))
     return hashlib.sha256(repr((_machine(), chosen)).encode()).hexdigest()
 
@@ -73,7 +74,7 @@ def _machine() -> tuple[object, ...]:
 
 
 def _processor() -> tuple[str, ...]:
-    """Return model and instruction sets of the processors, if the operating system lists them."""
+    """Return the models and instruction sets of the processors; empty if /proc/cpuinfo does not exist."""
     try:
         return tuple(sorted(set(_CPU.findall(Path("/proc/cpuinfo").read_text("utf-8", "replace")))))
     except OSError:

@@ -74,7 +74,7 @@ def read_rows(path: Path, largest: int) -> list[Row]:
         reader = csv.reader(io.StringIO(text), delimiter=delimiter)
         return [(reader.line_num, cells) for cells in reader if cells]
     except csv.Error as error:
-        raise DescriptionError(str(path), f"is not a table of values: {error}") from None
+        raise DescriptionError(str(path), f"cannot be read as a table of values: {error}") from None
 
 
 def numbers(header: Sequence[str], lines: Sequence[Row]) -> tuple[Masked, list[Problem]]:

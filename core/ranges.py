@@ -28,7 +28,7 @@ def numbers_of(text: str, most: int) -> list[float]:
             f"range {text.strip()!r}: expected a count from 1 to {most} as third number, got {count or 'none'}"
         )
     if int(count) == 1 and ends[0] != ends[1]:
-        raise ValueError(f"a range from {ends[0]:g} to {ends[1]:g} has at least 2 values, got a count of 1")
+        raise ValueError(f"range {ends[0]:g} to {ends[1]:g}: expected a count of at least 2, got 1")
     return [float(x) for x in np.linspace(*ends, int(count))]
 
 

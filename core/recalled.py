@@ -41,9 +41,9 @@ _CURRENT: ContextVar[_Reuse | None] = ContextVar("_CURRENT", default=None)
 
 
 class NoKeyError(TypeError):
-    """Error: a result depends on a value without a checksum, such as a function.
+    """Error raised if a result depends on a value without a checksum, such as a function.
 
-    Such a result is never stored.
+    Such a result is never stored for reuse.
     """
 
 
@@ -91,7 +91,7 @@ class Slot:
         self._key = self._found_key()
 
     def read(self) -> Trajectory | None:
-        """Return the stored result of an earlier command, or None.
+        """Return the result that an earlier command stored, or None if no valid result is stored.
 
         The field `reused` of the result contains the date and time of the computation.
         """
@@ -152,7 +152,7 @@ def fingerprint(value: object) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value in a form for JSON, such that different values yield different texts."""
+    """Convert a value to objects that JSON supports; different values yield different JSON texts."""
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):
@@ -162,7 +162,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.ndarray | np.generic):
         array = np.ascontiguousarray(value)
         if array.dtype.hasobject:
-            raise NoKeyError("an array of objects has no fingerprint")
+            raise NoKeyError("cannot compute a fingerprint (hash) of an array of Python objects")
         return {"array": [array.dtype.str, array.shape, hashlib.sha256(array.tobytes()).hexdigest()]}
     if isinstance(value, Mapping):
         return {"mapping": [[_plain(key), _plain(entry)] for key, entry in value.items()]}

@@ -43,7 +43,7 @@ class Store:
     most: float = _MOST * 1e6
 
     def read(self, key: str) -> bytes | None:
-        """Return the content that was stored under a key, or None."""
+        """Return the content that was stored under a key, or None if no valid file exists."""
         path = self._path(key)
         try:
             data = path.read_bytes()
@@ -65,7 +65,7 @@ class Store:
             write_atomically(self._path(key), _head(key, content) + content)
 
     def clear(self) -> None:
-        """Remove all results."""
+        """Delete all stored results from the folder."""
         for _, _, path in self.files():
             with suppress(OSError):
                 path.unlink()
@@ -84,9 +84,9 @@ class Store:
                 yield found.st_mtime, found.st_size, path
 
     def shrink(self) -> None:
-        """Remove unfinished old files, and enforce the size limit.
+        """Delete old unfinished files, and reduce the total size if it exceeds the limit.
 
-        If the limit is exceeded, the least recently used results are removed.
+        In the latter case, the least recently used results are deleted.
         """
         files, now = sorted(self.files()), time.time()
         total, aim = sum(size for _, size, _ in files), self.most
@@ -128,7 +128,8 @@ def own_store() -> Store | None:
         folder = Path(given) if given else _user_folder()
     except RuntimeError:  # The user has no home folder.
         return None
-    return Store(folder.absolute(), _limit() * 1e6)  # absolute: FMPy changes the working folder
+    # FMPy changes the working folder, so the path must be absolute.
+    return Store(folder.absolute(), _limit() * 1e6)
 
 
 def _limit() -> float:

@@ -73,7 +73,7 @@ class Singular:
     constraints : tuple of str
         Names of the linearly dependent constraint equations.
     crossed : tuple of float or None
-        Begin and end, s, of the large integration step across the configuration; None without such a
+        Begin and end, s, of the large integration step across the configuration; None if there is no such
         step.
     """
 
@@ -148,10 +148,10 @@ def output_grid(stop: float, step: float) -> Array:
 
 
 def rows_at(grid: Array, recorded: Array, rounding: float) -> NDArray[np.intp]:
-    """Return the index of the last record at or before each output time.
+    """Return, for each output time, the index of the last recorded time at or before the output time.
 
-    Times that differ by less than `rounding` count as equal. The first output time is an exception: a
-    record immediately after it must not be used.
+    Times that differ by less than `rounding` count as equal. The first output time is an exception: no
+    recorded time after it is used, even if the difference is less than `rounding`.
     """
     later = np.append(0.0, np.full(len(grid) - 1, rounding))
     return np.asarray(np.searchsorted(recorded, grid + later, side="right") - 1)

@@ -40,7 +40,7 @@ def cores() -> int:
     try:
         quota, period = _QUOTA.read_text("ascii").split()
         counted = min(counted, math.ceil(int(quota) / int(period)))
-    except (OSError, ValueError):  # the file is missing or contains `max`: no limit
+    except (OSError, ValueError):  # without a CPU quota, the file is missing or contains `max`
         pass
     return max(counted, 1)
 
@@ -83,7 +83,7 @@ def worker_processes(
     with tempfile.TemporaryDirectory(prefix="gpmelica-", ignore_cleanup_errors=True) as scratch:
         context = multiprocessing.get_context("forkserver" if ahead and _CAN_FORK else "spawn")
         count = max(min(count, cores()), 1)
-        own = {_SHARE: str(cores() // count), "TMPDIR": scratch}  # compilers store temporary files in TMPDIR
+        own = {_SHARE: str(cores() // count), "TMPDIR": scratch}  # compilers put temporary files into TMPDIR
         environment = environment_now() | own
         pool = ProcessPoolExecutor(count, context, initializer=_begin, initargs=(environment, ready))
         try:
@@ -167,7 +167,7 @@ class Awaited(Protocol[_Answer_co]):
     """Function that waits for the result of a job."""
 
     def __call__(self, meanwhile: Callable[[], object] = ...) -> _Answer_co:
-        """Return the result, and call `meanwhile` ten times per second until then."""
+        """Wait for the result and return it. During the wait, call `meanwhile` ten times per second."""
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from .errors import GpmelicaError
 
-_EPOCH = (1980, 1, 1, 0, 0, 0)  # earliest date in a zip archive
+_EPOCH = (1980, 1, 1, 0, 0, 0)  # earliest date that the zip format can store
 _UNIX = 3  # code for Unix, so that programs interpret the file permissions in the archive as Unix permissions
 
 

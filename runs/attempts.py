@@ -28,9 +28,10 @@ from .fmpy_runs.inputs import InputTable
 RUMOCA_TOLERANCE = 1e-5  # smallest admissible relative error of rumoca's run
 _AT_EVENTS = 0.01  # factor that tightens rumoca's tolerance for models with events
 _RUMOCA_FINER = 1e-3  # factor that tightens rumoca's tolerance for a repeated run
-RUMOCA_EFFORT = 60.0  # largest processor time of rumoca, s; it is long because rumoca interprets the model
+RUMOCA_EFFORT = 60.0  # maximum processor time of rumoca, s; rumoca is slow because it interprets the model
 SOLVER_MARGIN = 0.1  # ratio of each solver's tolerance to the description's tolerance
-CVODE_MARGIN = 0.01  # ratio of CVODE's tolerance to the description's; CVODE's global errors are larger
+# Ratio of CVODE's tolerance to the description's tolerance. It is small because CVODE's global errors are large.
+CVODE_MARGIN = 0.01
 _FINEST = 1e-13  # smallest tolerance of CVODE; rounding errors are slightly smaller
 # CVODE restarts from a projected state if constraint violations exceed this factor times CVODE's tolerance.
 RESTART_MARGIN = 1000.0
@@ -47,9 +48,9 @@ class Attempt:
     tolerance : float
         Admissible relative error of the run.
     trajectory : Trajectory or None
-        Simulation result; None after a failure.
+        Simulation result; None if the run failed.
     failure : str
-        Error message; empty without a failure.
+        Error message; empty if the run did not fail.
     finer : callable or None
         Function that repeats the run with a tighter solver tolerance; None if impossible.
     until : callable or None

@@ -26,7 +26,7 @@ from ..core.workers import alone
 from .rumoca import CompiledModel
 
 NAME = "modelica-rumoca"
-_FIRST = 1 / 16  # length of a run's first part, relative to the whole run
+_FIRST = 1 / 16  # fraction of the time span that is simulated if the whole time span takes too long
 _COUNTED = hasattr(signal, "SIGXCPU")  # whether the operating system can limit processor time
 _JOB, _DONE = "job.json", "done"
 
@@ -80,8 +80,8 @@ def simulate(job: SimulationJob, meanwhile: Callable[[], object] = lambda: None)
     Returns
     -------
     Trajectory or None
-        Result over the whole time span, or over its first part if a limit was reached; None without a
-        result.
+        Result over the whole time span, or over its first part if a limit was reached. None if a limit
+        was reached even for the first part.
 
     Raises
     ------
@@ -117,7 +117,7 @@ def _result(folder: Path) -> Trajectory | None:
 
 
 def main(folder: Path) -> None:
-    """Run the job in a folder, and write its results there."""
+    """Run the simulation job that a folder contains, and write the result or the error to this folder."""
     job = SimulationJob(**json.loads((folder / _JOB).read_text("utf-8")))
     if _COUNTED:
         _grant(job.effort)
@@ -143,9 +143,9 @@ def _run(compiled: CompiledModel, job: SimulationJob) -> Trajectory:
 
 
 def _grant(effort: float) -> None:
-    """Limit the processor time of this process, s.
+    """Limit the processor time of this process to `effort`, s.
 
-    At the limit, the operating system ends the process with SIGXCPU.
+    At the limit, the operating system ends the process with the signal SIGXCPU.
     """
     import resource  # noqa: PLC0415 - exists on Unix only
 

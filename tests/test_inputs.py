@@ -74,7 +74,7 @@ def test_faults_of_values_and_of_times(tmp_path: Path) -> None:
         "line 2: a: expected a number, got 'x'",
         "line 2: b: expected a number, got 'y'",
         "line 3: expected 3 values, one per header, got 2",
-        "column time: expected times from 0 to 2 s at least, got 0 to 1 s",
+        "column time: expected times that cover 0 to 2 s, got 0 to 1 s",
         "column time: expected times that do not decrease, got 0.5 s after 0.7 s in row 4",
     ]
 
@@ -97,8 +97,8 @@ def test_decimal_commas_are_named(tmp_path: Path, rows: tuple[str, ...], message
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        (["0,1", "0.9,1"], r"expected times from 0 to 1 s at least, got 0 to 0\.9 s"),
-        (["0.1,1", "1,1"], r"expected times from 0 to 1 s at least, got 0\.1 to 1 s"),
+        (["0,1", "0.9,1"], r"expected times that cover 0 to 1 s, got 0 to 0\.9 s"),
+        (["0.1,1", "1,1"], r"expected times that cover 0 to 1 s, got 0\.1 to 1 s"),
         (["0,1", "0.5,1", "0.5,2", "0.5,3", "1,0"], r"in at most two rows, got 0\.5 s three times in row 4"),
         ([], "at least one line of numbers"),
     ],

@@ -241,7 +241,7 @@ def test_shortened_run_is_reported_beside_the_verdict() -> None:
     """The compared fraction of the run is displayed beside the statement that runs agree."""
     sentence = crane_run().agrees.text
     assert sentence == (
-        "Agreement with the reference solver: 2 runs over the full 2 s; modelica-rumoca over 1 s of 2 s."
+        "The runs agree with the reference solver: 2 runs over the full 2 s; modelica-rumoca over 1 s of 2 s."
     )
 
 

@@ -52,7 +52,7 @@ def test_samples_have_their_distribution(sampler: str) -> None:
         (["x"], "expected KEY=VALUES"),
         (["x="], "expected values of the key, got none"),
         (["x=1:5:0"], "expected a count from 1 to 10000000 as third number, got 0"),
-        (["x=1:5:1"], "has at least 2 values"),
+        (["x=1:5:1"], "expected a count of at least 2, got 1"),
         (["x=1:b:3"], "expected a finite number, got 'b'"),
         (["x=normal(1)"], "expected two numbers in normal(mean, standard deviation"),
         (["x=normal(1,-1)"], "expected a standard deviation above 0"),

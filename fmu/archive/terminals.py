@@ -1,7 +1,7 @@
 """Terminals of an FMI 3.0 FMU.
 
-If an applied force is an input, a terminal groups the variables of this force. Components that
-controllers drive are no inputs.
+If an applied force is an input, a terminal groups the variables of this force. Force components that
+controllers of the description prescribe are not inputs of the FMU.
 """
 
 from __future__ import annotations

@@ -13,8 +13,8 @@ from .tape import tape
 # Source file of each group of evaluation stages; all other groups go to the file of the outputs.
 _FILES = {"prepare": "start", "start": "start", "dynamics": "dynamics"}
 # For a rising and a falling index in one loop, gcc 12 computes addresses as a null pointer plus an index.
-# gcc then assumes that the code never accesses these addresses, and removes the function call.
-# Without this pragma, the robot talos_full_v2 of example-robot-data had wrong accelerations.
+# gcc 12 then concludes that the loop never accesses memory, and removes the call of the function with the loop.
+# Without the pragma in this header, the robot talos_full_v2 of example-robot-data had wrong accelerations.
 # A pragma, unlike a compiler flag, also protects users who compile an FMU's sources themselves.
 HEADER = """\
 #include "equations.h"

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from .staged import Block, ConstrainedSystem, Stage, Staged, TreeSystem
 
 Mask = NDArray[np.bool_]
-# Known quantities, in the order of the columns of a dependency mask.
+# Kinds of known quantities; the columns of a dependency mask have this order.
 _KNOWN = ("states", "inputs", "time", "parameters")
 
 
@@ -63,12 +63,12 @@ def dependencies(staged: Staged) -> Dependencies:
     known[np.concatenate([np.arange(staged.size)[_slice(block)] for block in blocks])] = np.eye(known.shape[1])
     for stage in staged.running:
         if stage.group not in ("prepare", "start"):
-            # The values of the switches depend on the event times, which depend on parameters.
-            # Switches are constant between events, so they add no dependency on time.
+            # The truth values of conditions on time depend on event times, which depend on parameters.
+            # Conditions on time are constant between events, so they add no dependency on time.
             times = staged.blocks["event_times"]
             known[_slice(Block(staged.blocks["switches"].offset, times.size))] = known[_slice(times)]
         _propagate(stage, known)
-        if stage.name == "start states":  # a user's start parameters define the state directly
+        if stage.name == "start states":  # a user may set the initial state by start parameters
             known[_slice(staged.blocks["start_states"])] |= known[staged.given]
     wanted = ("derivatives", "outputs", "start_states", "calculated")
     return Dependencies(*(known[_slice(staged.blocks[name])] for name in wanted))

@@ -270,7 +270,7 @@ def _derivative(name: str, found: StageDerivative, work: Mapping[str, int], adjo
     }
 
 
-# C names of variable indices, by kind of variable. The indices of all other kinds are written as numbers.
+# C names of variable indices, by kind of variable. For all other kinds, the C code contains the number.
 _INDEX_NAMES = {
     "real_setting": lambda v: f"SETTING_{v.name.upper()}",
     "integer_setting": lambda v: f"SETTING_{v.name.upper()}",
@@ -358,7 +358,7 @@ def _lookup(lookup: Lookup) -> dict[str, Any]:
 
 
 def _paces(program: EquationSystem, timed: Pace) -> dict[str, Pace]:
-    """Return all time-dependent upper bounds of the step size, by the name of their C array."""
+    """Return the upper bounds of the step size that vary with time, by the name of their C array."""
     found = {f"{name}_intervals": table.pace for name, table in _tables(program)} | {_TIMED: timed}
     return {name: pace for name, pace in found.items() if not pace.is_steady}
 
@@ -383,10 +383,9 @@ def _bounds(bounds: Bounds) -> dict[str, Any]:
 
 
 def _dependencies(structure: ModelStructure, count: int) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the C code of all dependency lists, and of the tables that point to these lists.
+    """Return two dictionaries of C code by array name: dependency lists, and tables of pointers to the lists.
 
-    Both results map names to C code. Unknowns with equal dependencies share one list. The tables are
-    indexed by value reference.
+    Unknowns with equal dependencies share one list. The tables are indexed by value reference.
     """
     sides = {
         "dependencies": (*structure.outputs, *structure.derivatives),

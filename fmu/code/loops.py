@@ -34,12 +34,14 @@ class Piece(NamedTuple):
 
     @property
     def saved(self) -> int:
-        """Number of operations by which a loop shortens the generated code."""
+        """Number of lines of C code that a loop saves, compared with the same operations without a loop."""
         return self.period * (self.rounds - 1)
 
 
 def pieces(kinds: NDArray[np.int64]) -> list[Piece]:
-    """Divide the operations of a tape into loops and short straight sections, in order of execution.
+    """Divide the operations of a tape into loops and short sequences without loops.
+
+    The loops and sequences are returned in order of execution.
 
     Parameters
     ----------
@@ -91,14 +93,17 @@ def _repetitions(kinds: NDArray[np.int64]) -> list[Piece]:
     kinds = np.unique(kinds, return_inverse=True)[1].astype(np.min_scalar_type(len(kinds)))
     for period in range(1, min(_PERIOD, len(kinds) // 2) + 1):
         begins, ends = _stretches(kinds[:-period] == kinds[period:])
-        least = -(-_WORTH // period) * period  # rounded up to whole repetitions
+        least = -(-_WORTH // period) * period  # `_WORTH`, rounded up to a multiple of the period
         for k in np.flatnonzero(ends - begins >= least):
             found.append(Piece(int(begins[k]), period, int(ends[k] - begins[k]) // period + 1))
     return found
 
 
 def _stretches(holds: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the first indices and the end indices of all index ranges in which a condition is true."""
+    """Return the begin and end indices of all runs of consecutive true values in a Boolean array.
+
+    An end index is one past the last true value of its run.
+    """
     padded = np.concatenate([[False], holds, [False]])
     edges = np.flatnonzero(padded[1:] != padded[:-1])
     return edges[::2], edges[1::2]

@@ -58,8 +58,8 @@ def residual(
     t : float
         Time, s.
     at : mapping
-        Values of the signals on which the constraints depend, by signal: coordinates, their rates and
-        others, each in its unit.
+        Values of the signals on which the constraints depend, such as coordinates and rates. The keys
+        are names of signals; each value has the unit of its signal.
     """
     if level not in program.residuals:
         return Residual(np.zeros(0), np.zeros((0, len(at))), np.zeros(0), ())

@@ -30,7 +30,7 @@ _PARAMETERS = {"arg": "const double **arg", "res": "double **res", "w": "double 
 
 
 class LocalOperand(NamedTuple):
-    """Operand that an earlier line of the loop's body computes in the same iteration."""
+    """Operand in a generated C loop that an earlier line computes in the same iteration."""
 
     line: int
 
@@ -48,9 +48,9 @@ class StridedOperand(NamedTuple):
 
 
 class Carried(NamedTuple):
-    """Operand that the previous loop iteration computed.
+    """Operand in a generated C loop that the previous iteration computed.
 
-    The first iteration reads `first` instead, the result of an operation before the loop.
+    The first iteration reads `first` instead, which is the result of an operation before the loop.
     """
 
     line: int
@@ -160,9 +160,9 @@ class _Names:
         return (name if self._counts[name] == 1 else f"{name}_{array}{block}").upper()
 
     def elements(self, array: str, block: int, indices: Sequence[int]) -> str:
-        """Return a text for comments: the first and last array element that a statement of a loop accesses.
+        """Return the names of the first and last array element that a statement of a loop accesses.
 
-        The text is empty if the elements have no names.
+        The text appears in a comment of the generated C code. It is empty if the elements have no names.
         """
         names = self._labels[array][block].elements
         if not names:
@@ -220,7 +220,7 @@ def _memory(tape: Tape, cut: Sequence[Piece], operands: Sequence[list[list[Opera
     """
     memory = _Memory(tape, names)
     last = _last_readers(memory, operands)
-    busy = np.full(0, -1)  # index of the last piece of code that reads each memory cell
+    busy = np.full(0, -1)  # for each memory cell: index of the last C function that reads it
     for k, piece in enumerate(cut):
         readers = last[piece.start : piece.end].reshape(piece.rounds, piece.period).max(axis=0)
         lines = np.flatnonzero(readers >= 0)
@@ -236,9 +236,10 @@ def _memory(tape: Tape, cut: Sequence[Piece], operands: Sequence[list[list[Opera
 
 
 def _last_readers(memory: _Memory, operands: Sequence[list[list[Operand]]]) -> Integers:
-    """Return for each operation the index of the last piece of code that reads its result, shape (n,).
+    """Return for each of n operations the index of the last C function that reads its result, shape (n,).
 
-    Only reads from the scratch array `w` count. The index is −1 if no piece reads the result from `w`.
+    Each section of the tape becomes one C function. Only results that are read from the scratch array `w`
+    have an index. For all other results, the index is −1.
     """
     last = np.full(len(memory.tape.codes), -1)
     for k, lines in enumerate(operands):
@@ -249,7 +250,7 @@ def _last_readers(memory: _Memory, operands: Sequence[list[list[Operand]]]) -> I
 
 
 def _read(operands: Iterable[Operand]) -> Iterable[StridedOperand]:
-    """Yield the operands that a section of the code reads from memory, not from local variables."""
+    """Yield those of the given operands that the C code reads from memory, not from local variables."""
     for operand in operands:
         if isinstance(operand, Carried):
             yield operand.first
@@ -273,16 +274,16 @@ def _rooms(free: NDArray[np.bool_], count: int, wanted: int) -> list[int]:
 
 
 class _Text:
-    """Generator of the C function that executes one piece of a tape of operations."""
+    """Generator of the C function for one section of a tape: a loop or a straight-line sequence."""
 
     def __init__(self, tape: Tape, piece: Piece, operands: list[list[Operand]], memory: _Memory) -> None:
         self._tape, self._piece, self._operands, self._memory = tape, piece, operands, memory
-        self._columns: dict[tuple[int, ...], int] = {}  # column of each index sequence in the index table
+        self._columns: dict[tuple[int, ...], int] = {}  # column in the index table, by index sequence
         self._uses = Counter(operand for line in operands for operand in line)
-        # C variable for each operand that one loop iteration reads several times.
+        # Name of a C variable, by operand. Operands that an iteration reads several times have a variable.
         self._named: dict[StridedOperand, str] = {}
         self._carried: dict[Carried, str] = {}
-        self.arrays: set[str] = set()  # function parameters that the C code uses
+        self.arrays: set[str] = set()  # names of the C function's parameters that its code uses
         self._blocks: dict[str, int] = {}
         self._lines: list[str] = []
 

@@ -96,7 +96,7 @@ def differentiate(stage: Stage) -> StageDerivative:
     results = list(stage.function.call(symbols))
     to, values, arguments = stage.outputs, stage.inputs, list(symbols)
     changes = tuple(label.change for label in stage.labels)
-    # The solution of the linear system is zero here, so a change of the matrix does not change the solution.
+    # The solution of this linear system is zero, so a change of the matrix does not change the solution.
     if stage.vanishes:
         place = stage.outputs.index(stage.solution)
         results, to, changes = results[place : place + 1], to[place : place + 1], changes[place : place + 1]
@@ -114,12 +114,12 @@ def differentiate(stage: Stage) -> StageDerivative:
 
 
 def _solve(system: AnySystem, results: list[SX]) -> tuple[int, list[SX], list[SX], tuple[Block, ...]]:
-    """Return the parts of a linear solve that its derivative needs.
+    """Return the quantities of a linear solve that its directional derivative needs.
 
     Returns
     -------
     skipped : int
-        Number of matrix blocks among the stage's results.
+        Number of leading results of the stage that contain matrices, not right-hand sides.
     residuals : list of SX
         Residuals of the linear equations, which replace the right-hand sides.
     unknowns : list of SX

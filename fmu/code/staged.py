@@ -49,7 +49,7 @@ class Label:
 
     @property
     def change(self) -> Label:
-        """Label of the block that contains the directional derivatives of the values in this block."""
+        """Label of the workspace block with the directional derivatives of the values in this block."""
         return Label(f"change_of_{self.name}", tuple(f"change of {element}" for element in self.elements))
 
 
@@ -95,7 +95,7 @@ class StagedSystem:
 
     @property
     def left(self) -> tuple[Block, ...]:
-        """Workspace blocks that define the left-hand side of the linear system: the block of the matrix A."""
+        """Tuple with the workspace block of A, the matrix of the linear system A X = B."""
         return (self.matrix,)
 
 
@@ -141,7 +141,7 @@ class TreeSystem:
 
     @property
     def left(self) -> tuple[Block, ...]:
-        """Workspace blocks of the left-hand side: the arrays that define M, and the Jacobian C."""
+        """Workspace blocks of the arrays that define the mass matrix M, and of the constraint Jacobian C."""
         return self.axes, self.inertias, self.arms, self.armatures, self.jacobian
 
 
@@ -221,14 +221,15 @@ class Stage:
 
 @dataclass(frozen=True)
 class Phase:
-    """Newton iteration in one phase of the initial-state search; see fmu/code/start.py.
+    """Newton iteration in one phase of the search for the initial state; see fmu/code/start.py.
 
     Attributes
     ----------
     search : SearchStage
         Kind of the search, with its iteration limits.
     stage : int
-        Index, within the group START, of the evaluation stage that computes the Newton system.
+        Index of the evaluation stage that computes the Newton system. Stages of the group START are
+        counted from 0.
     found, begin : Block or None
         Workspace blocks of the sum of all Newton steps, and of the initial guess.
     left : Block
@@ -287,7 +288,7 @@ class Staged:
     def running(self) -> list[Stage]:
         """Evaluation stages on which state derivatives and outputs depend, in order of evaluation.
 
-        A stage is omitted if no other stage reads the solution of its linear system.
+        A stage with a linear system is omitted if no other stage reads the solution of this system.
         """
         running = (stage for stage in self.stages if stage.group in RUNNING)
         return [

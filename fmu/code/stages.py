@@ -97,9 +97,9 @@ class _Cutter:
     def __init__(self, program: EquationSystem) -> None:
         self.program = program
         self.result = Staged()
-        self.known: dict[str, SX] = {}  # CasADi expressions of inputs, solutions and values of earlier stages
+        self.known: dict[str, SX] = {}  # CasADi expressions by name: inputs, and results of earlier stages
         self.arguments: list[tuple[SX, Block]] = []
-        self.read: set[str] = set()  # names that the expressions of any stage read
+        self.read: set[str] = set()  # names of all variables that any stage reads
         self._base_blocks()
 
     def staged(self) -> Staged:
@@ -108,7 +108,7 @@ class _Cutter:
         chains = [[plan for group in groups for plan in plans[group]] for groups in _CHAINS]
         later = set().union(*(plan.uses() for each in chains for plan in each))
         self._run(plans["prepare"], later.union(*(plan.uses() for plan in plans["start"])))
-        self._exchange("pieces", "start_pieces")  # the initial state uses lookup tables at t = 0
+        self._exchange("pieces", "start_pieces")  # the initial state is computed with lookup tables at t = 0
         if self.program.start is not None:
             StartStages(self.program, self.result, self.known, self.arguments).add()
         self._run(plans["start"], later)
@@ -250,7 +250,7 @@ class _Cutter:
         return [expr for length in self.program.lengths for expr in (length.value, length.rate)]
 
     def _samples(self) -> list[Expr]:
-        """Return the values of all held variables after a sample."""
+        """Return expressions for the values of all sampled variables after a sampling instant."""
         return [value for sampling in self.program.samplings for value in sampling.values]
 
     def _groups(self) -> dict[str, list[Item]]:
@@ -355,7 +355,7 @@ class _Cutter:
         return {value.name: start(value.expr) for value in self.program.start_values}
 
     def _carry(self, values: Mapping[str, SX]) -> list[SX]:
-        """Return the values that later stages need, each distinct value once.
+        """Return the values that later stages need; equal values are returned only once.
 
         The method also defines the symbols by which later stages read these values.
         """
@@ -474,7 +474,7 @@ def _once(values: list[SX]) -> list[SX]:
 
 
 def _with_checks_last(items: Sequence[Item]) -> list[Item]:
-    """Move a linear solve to the end of the list if no other item uses its solution.
+    """Return the list with all linear solves at the end whose solutions no other item uses.
 
     The stages of these linear solves then need not pass any values to later stages.
     """

@@ -1,14 +1,15 @@
-"""Initial-state search of the native FMU under modified parameters, as stages with Newton steps.
+"""Search for the initial state of the native FMU if the user has modified parameters.
 
-The search has three phases. Each phase is a stage whose linear system yields a Newton step
+The search has three phases. Each phase is an evaluation stage whose linear system yields a Newton step
 (fmu/sources/core/equations.h):
 
-    assembly     smallest joint displacement x that closes the loops: [1 Cᵀ; C 0] [x; μ] = [0; −Φ],
-                 where displacements of prismatic joints are divided by the mechanism's extent
-    equilibrium  static equilibrium of the free coordinates: forces F + Cᵀ λ = 0 and Φ = 0. The
-                 Jacobian's columns are directional derivatives of this stage, because generated
-                 code for the Jacobian would grow with n²
-    velocities   smallest velocity change that satisfies the velocity constraints
+    assembly     The smallest displacement x that closes the loops follows from [1 Cᵀ; C 0] [x; μ] =
+                 [0; −Φ] with multipliers μ. Displacements of prismatic joints are divided by the
+                 mechanism's extent.
+    equilibrium  In static equilibrium, the applied forces F and the constraint forces are balanced:
+                 F + Cᵀ λ = 0 and Φ = 0. The columns of this system's Jacobian are directional
+                 derivatives, because generated code for the whole Jacobian would grow with n².
+    velocities   The velocities change as little as possible to satisfy the velocity constraints.
 
 In each phase, the C code adds up the Newton steps in a workspace block. The derivatives of the initial
 state are computed from one further Newton step at the solution. In this step, the sum of the earlier
@@ -39,15 +40,14 @@ Argument: TypeAlias = tuple[SX, Block]
 
 
 class StartStages:
-    """Builder of the stages that search the initial state of a model.
+    """Builder of the evaluation stages that search for the initial state of a model.
 
     Parameters
     ----------
     program, staged : EquationSystem, Staged
         Equations of the model, and the list of stages to which the builder adds new stages.
     known : mapping
-        CasADi expressions, by name, of the variables that are known after the evaluation of the
-        group PREPARE.
+        CasADi expressions, by name, of all variables that depend on parameters only.
     arguments : sequence
         CasADi symbols and the workspace blocks that contain their values.
     """
@@ -106,10 +106,11 @@ class StartStages:
     def _freed(self, q: Sequence[SX], guess: SX) -> list[SX]:
         """Return all coordinates for a guess of the unknowns in the search for static equilibrium.
 
-        The unknowns are the free coordinates. For most free coordinates, the guess is a difference from the
-        start value. For settled coordinates, the guess is the value itself, because the equilibrium value
-        does not depend on the start parameter. Settled are coordinates of the base, of beams, of joints
-        with springs, and of joints outside of all kinematic loops.
+        The unknowns belong to the free coordinates, which may move during the search. Most unknowns are
+        differences from the start value of the coordinate. For a settled coordinate, the unknown is the
+        value itself, because the equilibrium value does not depend on the start parameter. Settled are the
+        coordinates of the base, of beams, of joints with springs, and of joints outside of all kinematic
+        loops.
         """
         free, settled = self._start.free, self._start.settled
         values = dict(zip(free, ca.vertsplit(guess[: len(free)]), strict=True))
@@ -266,7 +267,7 @@ class Finder:
         return [evaluator(expr) for expr in exprs]
 
     def closing(self, q: Sequence[SX], scale: SX) -> tuple[SX, SX, SX]:
-        """Return the Newton system of the assembly phase at coordinates q.
+        """Return the linear system of a Newton step that closes the loops, at coordinates q.
 
         Returns
         -------
@@ -282,7 +283,9 @@ class Finder:
         return self._smallest(C, Phi, start.assembly, scale)
 
     def keeping(self, q: Sequence[SX], qd: Sequence[SX], scale: SX) -> tuple[SX, SX, SX]:
-        """Return the Newton system of the velocity phase at coordinates q and rates qd.
+        """Return the linear system of the smallest velocity change that satisfies the velocity constraints.
+
+        The system is evaluated at coordinates q and rates qd.
 
         Returns
         -------

@@ -118,8 +118,9 @@ class _Instructions:
         self._numbers = np.cumsum(self._operations) - 1
 
     def _read(self) -> Integers:
-        """Return the registers that each instruction of a CasADi function reads, shape (N, 2); −1 means none.
+        """Return the indices of the registers that each CasADi instruction reads, shape (N, 2).
 
+        An entry is −1 if the instruction has fewer operands.
         If the instruction loads an element of a function argument, the row contains the index of the
         argument and the index of the element.
         """
@@ -139,25 +140,28 @@ class _Instructions:
         writers = np.flatnonzero(self._kinds != ca.OP_OUTPUT)
         if self._function.sz_w() != len(writers):
             raise ValueError(
-                f"{self._function.name()} reuses registers: expected one register per operation; create the"
-                " function by with_own_registers"
+                f"CasADi function {self._function.name()} reuses registers: expected one register per operation;"
+                " create the function by with_own_registers"
             )
         reads = (self._given >= 0) & (self._kinds != ca.OP_INPUT)[:, None]
         return np.where(reads, writers[np.where(reads, self._given, 0)], -1)
 
     def operands(self) -> tuple[Integers, Integers]:
-        """Return for each operand its source and its index in this source, shape (n, 2) each."""
+        """Return two arrays of shape (n, 2): the source of each operand, and its index in the source.
+
+        Row k belongs to operation k, which has at most two operands.
+        """
         sources, computed = self._sources, self._computed[self._sources]
         blocks = np.where(computed, COMPUTED, self._given[sources, 0])
         elements = np.where(computed, self._numbers[sources], self._given[sources, 1])
         blocks[self._constant | (sources < 0)] = NOTHING
-        # A constant first operand is written into the C template. The second operand then becomes the first.
+        # The C template contains a constant first operand, so the second operand moves to the first column.
         for found in (blocks, elements):
             found[self._constant[:, 0]] = found[self._constant[:, 0], ::-1]
         return blocks[self._operations], elements[self._operations]
 
     def operators(self) -> tuple[list[str], Integers]:
-        """Return the templates of C expressions, and the index of each operation's template, shape (n,).
+        """Return a list of C expression templates, and for each operation an index in this list, shape (n,).
 
         Constant operands are part of the template.
         """
@@ -178,7 +182,10 @@ class _Instructions:
         return _operator(self._kinds[k]).format(*operands)
 
     def results(self) -> dict[int, list[tuple[int, int]]]:
-        """Return the pairs of result index and element index to which each operation writes."""
+        """Return the places to which operations write, by the index of the operation.
+
+        Each place is a pair: the index of a function result, and the index of an element in this result.
+        """
         found: dict[int, list[tuple[int, int]]] = {}
         for k in np.flatnonzero(self._kinds == ca.OP_OUTPUT).tolist():
             number = self._numbers[k if self._operations[k] else self._sources[k, 0]]

@@ -19,7 +19,7 @@ from .platforms import TARGETS, Platform, here
 from .universal import universal
 
 FLAGS = ("-O2", "-fno-math-errno", "-fvisibility=hidden", "-Iinclude")  # the code does not use errno
-# Oldest processors on which compiled libraries run: that of this computer, or any x86-64 with AVX2 and FMA.
+# Minimum processors of compiled libraries: that of this computer, or any x86-64 with AVX2 and FMA.
 MARCHES = ("native", "x86-64-v3")
 # Vectors of four doubles are slower than vectors of two, because the code reads non-adjacent doubles.
 _NARROW = ("-mprefer-vector-width=128",)

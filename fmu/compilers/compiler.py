@@ -101,7 +101,7 @@ def _checked(command: tuple[str, ...], what: str) -> Compiler:
     except OSError as error:
         raise MissingToolError(f"{what} cannot be started ({command[0]}: {error.strerror})") from None
     if answer.returncode != 0:
-        raise MissingToolError(f"{what} does not answer to --version: {answer.stderr.strip()[:200]}")
+        raise MissingToolError(f"{what} does not accept --version; its output: {answer.stderr.strip()[:200]}")
     return Compiler(command, answer.stdout.splitlines()[0] if answer.stdout else what)
 
 

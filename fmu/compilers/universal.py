@@ -10,14 +10,14 @@ _MAGIC, _ALIGNMENT = 0xCAFEBABE, 14
 
 
 def universal(libraries: Sequence[bytes]) -> bytes:
-    """Return a universal binary of libraries for different processors.
+    """Return a universal binary for macOS that contains libraries for different processors.
 
     A single library is returned unchanged.
     """
     if len(libraries) == 1:
         return libraries[0]
     header, body = struct.pack(">II", _MAGIC, len(libraries)), b""
-    start = 1 << _ALIGNMENT  # offset of the first library, after the header
+    start = 1 << _ALIGNMENT  # the first library begins at this byte, after the header
     for library in libraries:
         processor = struct.unpack_from("<II", library, 4)  # processor type and subtype from the library's header
         header += struct.pack(">IIIII", *processor, start + len(body), len(library), _ALIGNMENT)

@@ -26,10 +26,10 @@ _I32, _FUNCREF = b"\x7f", b"\x70"
 
 
 def component(core: bytes) -> bytes:
-    """Return the component of a module that was compiled with `adapter.c`.
+    """Return the WebAssembly component of a core module that was compiled with `adapter.c`.
 
-    It imports the types and the logger of the layered standard and exports the interfaces of both
-    kinds of FMU.
+    The component imports the types and the logger of the layered standard. It exports the interfaces of
+    model exchange and co-simulation.
     """
     return _Builder(core).build()
 
@@ -38,7 +38,7 @@ class _Builder:
     def __init__(self, core: bytes) -> None:
         self.out = ComponentEncoder()
         self.core = core
-        self.methods: dict[str, int] = {}  # index of each core function, by exported name
+        self.methods: dict[str, int] = {}  # index of each core function, by the name under which it is exported
 
     def build(self) -> bytes:
         log = self._imports()
@@ -51,7 +51,7 @@ class _Builder:
         return self.out.encoded()
 
     def _imports(self) -> int:
-        """Import the types and the logger; return the index of the logger's function."""
+        """Import the types and the logger of the layered standard; return the index of the log function."""
         shared = self.out.import_instance(full_name("types"), instance_type(definitions(TYPES), {}, {}))
         known = {label: self.out.imported_type(shared, label) for label in definitions(TYPES)}
         logger = instance_type({}, definitions(LOG_MESSAGE), {"status": known["status"]})
@@ -59,11 +59,11 @@ class _Builder:
         return self.out.imported_function(callbacks, "log-message")
 
     def _instances(self, log: int) -> tuple[int, list[int]]:
-        """Instantiate the modules; return the FMU's core instance and the resource types.
+        """Instantiate the WebAssembly modules; return the FMU's core instance and the resource types.
 
-        There is one resource type for each kind of FMU. The FMU's module imports functions of the resource
-        types and of the logger. These functions need the destructor and the memory that the FMU's module
-        exports. A table of functions breaks this cycle, because the table is filled last.
+        Model exchange and co-simulation have one resource type each. The FMU's module imports functions of
+        the resource types and of the logger. These functions need the destructor and the memory that the
+        FMU's module exports. A function table, which is filled last, resolves this cyclic dependency.
         """
         out = self.out
         late, main_module, fill = map(out.module, (_late_module(), self.core, _fill_module()))
@@ -96,11 +96,10 @@ class _Builder:
         return self.out.lift(self._function(main, label), of, self.memory, realloc, release)
 
     def _export(self, interface: Interface, resource: int, main: int) -> None:
-        """Export an interface.
+        """Export an interface, i.e. its types and functions, under the name of the interface.
 
-        Exported functions must refer to exported types, but the functions of this component do not. An
-        inner component therefore imports the types and the functions, and exports all of them under their
-        names.
+        Exported functions may refer only to exported types, but the functions of this component refer to
+        internal types. An inner component therefore imports types and functions, and exports all of them.
         """
         types, functions = _types(interface), _functions(interface)
         for label, of in definitions(interface.record).items():
@@ -145,7 +144,10 @@ def _function_types() -> list[bytes]:
 
 
 def _late_module() -> bytes:
-    """Return a module whose functions, listed in `_LATE`, call entries of a table that is filled later."""
+    """Return a WebAssembly module with the functions in `_LATE` and a function table.
+
+    Each function calls an entry of the table. Another module fills the table later.
+    """
     exports = [name(label) + b"\0" + number(k) for k, label in enumerate(_LATE)]
     bodies = []
     for k, n in enumerate(_LATE.values()):
@@ -164,9 +166,9 @@ def _late_module() -> bytes:
 
 
 def _fill_module() -> bytes:
-    """Return a module that fills a table of functions and then initialises the FMU's module.
+    """Return a WebAssembly module that fills a function table and then initialises the FMU's module.
 
-    The table belongs to the module that `_late_module` returns.
+    The function table belongs to the module that `_late_module` returns.
     """
     functions = [*_LATE, "_initialize"]
     imports = [name("") + name(label) + b"\0" + number(k) for k, label in enumerate(functions)]

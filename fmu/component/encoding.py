@@ -23,7 +23,7 @@ _PRIMITIVES = {
     "s8": 0x7E,
     "bool": 0x7F,
 }
-# Sections of a component.
+# Section numbers of the binary format of WebAssembly components.
 _CORE_MODULE, _CORE_INSTANCE, _COMPONENT_SECTION, _INSTANCE, _ALIAS, _TYPE, _CANONICAL, _IMPORT, _EXPORT = (
     *(1, 2, 4, 5),
     *(6, 7, 8, 10, 11),
@@ -40,7 +40,7 @@ def number(value: int) -> bytes:
 
 
 def name(text: str) -> bytes:
-    """Encode a name."""
+    """Encode an ASCII name as its length, followed by its characters."""
     return number(len(text)) + text.encode()
 
 
@@ -64,7 +64,7 @@ def _section(key: int, body: bytes) -> bytes:
 
 
 def _label(text: str) -> bytes:
-    return b"\0" + name(text)  # names of imports and exports have a prefix
+    return b"\0" + name(text)  # names of imports and exports begin with a zero byte
 
 
 def _index(value: int) -> bytes:
@@ -93,7 +93,7 @@ class Types:
     size: int = 0
 
     def define(self, encoded: bytes) -> int:
-        """Add an encoded definition and return its index."""
+        """Add an encoded type definition to the list and return its type index."""
         self.definitions.append(encoded)
         self.size += 1
         return self.size - 1
@@ -108,7 +108,10 @@ class Types:
         return self.size - 1
 
     def definition(self, of: Type) -> int:
-        """Return the index of a type definition; the definition of a primitive or new type is added first."""
+        """Return the index of a type definition.
+
+        If the type is primitive or has no definition yet, a definition is added first.
+        """
         return self.define(bytes([_PRIMITIVES[of.name]])) if of.name in _PRIMITIVES else self.index(of)
 
     def index(self, of: Type) -> int:
@@ -195,7 +198,7 @@ class ComponentEncoder:
         self._sizes: Counter[bytes | int] = Counter()
 
     def encoded(self) -> bytes:
-        """Return the component."""
+        """Return the bytes of the component."""
         self._write_types()
         return self._content
 
@@ -211,11 +214,11 @@ class ComponentEncoder:
         return self._sizes[kind] - 1
 
     def module(self, content: bytes) -> int:
-        """Add a core module."""
+        """Embed a WebAssembly core module in the component and return the index of the module."""
         return self._embed(_CORE_MODULE, content)
 
     def component(self, content: bytes) -> int:
-        """Add a component."""
+        """Embed an inner component and return its index."""
         return self._embed(_COMPONENT_SECTION, content)
 
     def _embed(self, section: int, content: bytes) -> int:
@@ -234,21 +237,21 @@ class ComponentEncoder:
         return index
 
     def import_instance(self, label: str, of: bytes) -> int:
-        """Import an interface."""
+        """Import an interface, given by the encoded type of its instance, and return the instance's index."""
         index = self.types.define(of)
         return self._write(_IMPORT, _label(label) + INSTANCE + number(index), INSTANCE)
 
     def import_type(self, prefix: str, label: str, of: Type | None) -> None:
-        """Import a type under a name.
+        """Import a type under the name `prefix` + `label`.
 
-        If `of` is None, the type is the type of an FMU instance.
+        If `of` is None, the imported type is the resource type of FMU instances.
         """
         bound = b"\1" if of is None else b"\0" + number(self.types.definition(of))
         self._write(_IMPORT, _label(prefix + label) + TYPE + bound, TYPE)
         self.types.name(label)
 
     def import_function(self, label: str, of: Type) -> int:
-        """Import a function."""
+        """Import a function of the given type and return its index."""
         index = self.types.index(of)
         return self._write(_IMPORT, _label(label) + FUNCTION + number(index), FUNCTION)
 
@@ -296,17 +299,17 @@ class ComponentEncoder:
         return self._write(_CANONICAL, b"\0\0" + number(core_function) + options + number(index), FUNCTION)
 
     def instance(self, component: int | None, definitions: Mapping[str, tuple[bytes, int]]) -> int:
-        """Define an instance from given definitions.
+        """Define a component instance from types and functions, and return the index of the instance.
 
-        If `component` is an index, this component is instantiated, and the definitions are its imports.
-        If `component` is None, the instance exports the definitions.
+        If `component` is an index, this component is instantiated with the given `definitions` as imports.
+        If `component` is None, the instance exports the given `definitions`.
         """
         kind, label_of = (b"\1", _label) if component is None else (b"\0" + number(component), name)
         given = vector(label_of(label) + sort + number(index) for label, (sort, index) in definitions.items())
         return self._write(_INSTANCE, kind + given, INSTANCE)
 
     def export_instance(self, label: str, instance: int) -> int:
-        """Export an interface."""
+        """Export an instance as the interface with the name `label`."""
         return self._write(_EXPORT, _label(label) + INSTANCE + number(instance) + b"\0", INSTANCE)
 
     def export_types(self, labels: Sequence[str]) -> None:
@@ -324,4 +327,4 @@ class ComponentEncoder:
 
 
 def _options(memory: int, *others: bytes) -> bytes:
-    return vector([b"\0", b"\3" + number(memory), *others])  # texts are in UTF-8
+    return vector([b"\0", b"\3" + number(memory), *others])  # strings are encoded in UTF-8

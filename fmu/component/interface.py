@@ -112,14 +112,14 @@ _ACCESS = "".join(
 
 @dataclass(frozen=True)
 class Interface:
-    """Exported interface of one kind of FMU.
+    """Interface that a component exports for model exchange or co-simulation.
 
     Attributes
     ----------
     name : str
         Name of the interface.
     record : str
-        Type that only this interface defines, as a line of text with the name and the definition.
+        Definition of the type that only this interface has, as a line of text.
     instantiate : str
         Parameters of the function that creates an instance.
     methods : str

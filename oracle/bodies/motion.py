@@ -110,7 +110,7 @@ class Kinematics:
         self._turned_before = before * self._turns
 
     def __call__(self, q: Array, qd: Array) -> Motion:
-        """Return the kinematics of all bodies for coordinates q and rates qd, shape (n,) each."""
+        """Return the kinematics of all bodies for coordinates q and rates qd; both have shape (n,)."""
         R, r, e = self._poses(q)
         arm, along = r - r[self._owner, None], e[:, None]
         turning = self._turned_by * along

@@ -16,10 +16,11 @@ from .ranks import units_of
 _CLOSED = 1e-7  # largest error of a closed loop, rad or fraction of the mechanism's size
 _STEPS = 40  # number of steps from the positions in the description to the initial positions
 _ITERATIONS = 40  # maximum number of Newton steps for closing the loops
-_CONVERGED = 1e-11  # tolerance of Newton's method, m or rad; for mechanisms above 1 m, multiplied by the size in m
+# Tolerance of Newton's method, m or rad. For a mechanism larger than 1 m, it is multiplied by the size in m.
+_CONVERGED = 1e-11
 _NEARLY = 1e-8  # largest loop-closure error that is accepted after the last Newton step, m or rad
-_SAME = 1e-3  # Largest difference of coordinates within one assembly mode, rad or fraction of the size.
-_SINGULAR = 1e-8  # Smallest nonzero relative singular value of the Jacobian in Newton steps.
+_SAME = 1e-3  # coordinates in one assembly mode differ by at most this, rad or fraction of the mechanism's size
+_SINGULAR = 1e-8  # relative singular values of the Jacobian below this limit count as zero in Newton steps
 _RANK = 1e-7  # A constraint is redundant if its QR pivot is below this fraction of the largest pivot.
 
 

@@ -1,7 +1,7 @@
-"""Possible ranks of constraint Jacobians: a range, because rounding errors make a rank uncertain.
+"""Smallest and largest rank that a constraint Jacobian may have in view of rounding errors.
 
-The generator's rank counts as wrong only if no reasonable threshold for singular values yields this
-rank.
+The rank that the model generator computed counts as wrong only if no reasonable threshold for
+singular values yields this rank.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ _SURELY, _HARDLY = 1e-5, 1e-11
 _NOTHING = 1e-7  # a Jacobian row is rounding error if its length is below this fraction of its longest summand
 _ITERATIONS = 30  # maximum number of Newton steps of the projection onto the constraints
 _CLOSED = 1e-10  # Largest constraint residual of a converged projection, m or rad.
-_SINGULAR = 1e-8  # Smallest nonzero relative singular value of the Jacobian in Newton steps.
+_SINGULAR = 1e-8  # relative singular values of the Jacobian below this limit count as zero in Newton steps
 
 
 @dataclass(frozen=True)
 class RankRange:
-    """Smallest and largest rank that a matrix can have within rounding errors."""
+    """Smallest and largest rank of a matrix for reasonable thresholds of its singular values."""
 
     least: int
     most: int

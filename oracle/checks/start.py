@@ -15,10 +15,10 @@ from .ranks import comparable, on_constraints, rank_range, units_of
 from .reactions import not_unique
 from .statics import unbalanced
 
-_UNCHANGED = 1e-9  # largest relative change of an initial value that counts as rounding
+_UNCHANGED = 1e-9  # initial values count as equal if their relative difference is at most this
 _ALLOWED = 1e-7  # largest admissible violation of a velocity constraint, relative to the largest initial rate
-_IMPLIED = 1e-5  # a redundant row of length 1 may differ by this from a combination of independent rows
-_RANK = 1e-10  # Smallest nonzero relative singular value in the least-squares solution.
+_IMPLIED = 1e-5  # largest distance of a redundant unit Jacobian row from the span of the independent rows
+_RANK = 1e-10  # relative singular values below this limit count as zero in the least-squares solution
 _SLACK = 1.01  # factor on the admissible violation, to allow for rounding errors in generator and oracle
 
 

@@ -10,7 +10,7 @@ from ..equations.model import Model
 from .ranks import comparable, rank_range, units_of
 
 _BALANCED = 1e-7  # largest residual in equilibrium, relative to the largest applied force, moment or weight
-_RANK = 1e-9  # Smallest nonzero relative singular value of the constraint Jacobian.
+_RANK = 1e-9  # relative singular values of the constraint Jacobian below this limit count as zero
 _NO_FORCE = 1e-12  # smallest reference force, N or N·m, for mechanisms without applied forces
 
 

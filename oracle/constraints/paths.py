@@ -38,12 +38,14 @@ class Leg:
 
     @property
     def switches(self) -> list[float]:
-        """Times at which the acceleration or jerk of the leg is discontinuous, s."""
+        """Times at which the target's acceleration or jerk is discontinuous on this leg of the path, s."""
         shares = (0.0, self.ramp, 1.0 - self.ramp, 1.0) if self.ramp else (0.0, 1.0)
         return [self.begin + share * self.duration for share in shares]
 
     def progress(self, t: float, instant: float) -> Jet:
-        """Return the fraction of the leg that the target has covered at time t, with its derivatives.
+        """Return the fraction of the way to the next waypoint that the target has covered at time t.
+
+        The fraction is returned with its time derivatives.
 
         Parameters
         ----------
@@ -66,7 +68,7 @@ class Leg:
 
 
 def legs(table: Mapping[str, Any]) -> list[Leg]:
-    """Return the legs of a path.
+    """Return the legs of a path, i.e. the motions of its target between consecutive waypoints.
 
     Each leg overlaps the end of the previous leg by the blend time.
     """
@@ -162,7 +164,7 @@ class PathOrientations:
 def path_groups(
     name: str, table: Mapping[str, Any], setting: Setting, points: Mapping[str, int]
 ) -> Sequence[PathPositions | PathOrientations]:
-    """Return the position constraints of a path and, if prescribed, the orientation constraints."""
+    """Return the position constraints of a path, and its orientation constraints if it prescribes any."""
     point = points[table["point"]]
     found: list[PathPositions | PathOrientations] = [PathPositions(name, table, point)]
     if table["orientations"] is not None:

@@ -68,7 +68,7 @@ class Group(Protocol):
     order: int
 
     def equations(self, state: State) -> list[Equation]:
-        """Return the constraint equations of the group at one state."""
+        """Return the constraint equations of one element of the description at one state."""
         ...
 
 

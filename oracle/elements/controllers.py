@@ -29,7 +29,7 @@ class _Controller:
         """Do nothing, because a controller acts through the element that uses its output."""
 
     def signals(self, state: State) -> dict[str, float]:
-        """Return output, parts and states of the controller."""
+        """Return the output signals of the controller by name: its output, terms and states."""
         return {f"{self._name}_{key}": measure(state) for key, measure in self._signals.items()}
 
     def _publish(self, key: str, measure: Callable[[State], float]) -> None:
@@ -63,7 +63,7 @@ class _Continuous(_Controller):
         return self._setting.names.force(f"{self._name}.{key}", state) if key in self._signals else 0.0
 
     def _clipped(self, state: State, number: float, low: float | None, high: float | None) -> float:
-        """Return a number limited to an interval, with an event at each limit."""
+        """Return a number limited to an interval; an event occurs when the number crosses a limit."""
         for way, limit in ((1.0, high), (-1.0, low)):
             if limit is not None:
                 label = f"controller {self._name}"
@@ -77,7 +77,7 @@ class _Sampled(_Controller):
     """Controller whose quantities change at sampling instants only."""
 
     def _hold(self, begins: Mapping[str, float]) -> None:
-        """Publish quantities with their initial values; each is constant between sampling instants."""
+        """Register quantities that change at sampling instants only, with their initial values."""
         self._slots = {key: self._setting.remember(begin, lambda state: 0.0) for key, begin in begins.items()}
         for key in begins:
             self._publish(key, self._held(key))
@@ -97,7 +97,7 @@ class _Sampled(_Controller):
         return held
 
     def _sample(self, state: State) -> None:
-        """Replace the controller's quantities in `state.memory` by their values after a sampling instant."""
+        """Take a sample: replace the controller's quantities in `state.memory` by their new values."""
         before = {key: float(state.memory[slot]) for key, slot in self._slots.items()}
         for key, number in self._next(state, before).items():
             state.memory[self._slots[key]] = number
@@ -225,7 +225,7 @@ class SampledFollower(_Sampled):
 
 
 def _within(low: float | None, number: float, high: float | None) -> float:
-    """Return the number limited to an interval; None is an end without a limit."""
+    """Return the number limited to the interval from `low` to `high`; None means that no limit exists."""
     if low is not None:
         number = max(number, float(low))
     if high is not None:
@@ -251,7 +251,7 @@ def _first(table: Mapping[str, Any], begin: Callable[[str], Callable[[State], fl
 
 
 def of(table: Mapping[str, Any], setting: Setting) -> _Controller:
-    """Return the controller of a table."""
+    """Return the controller that a description table defines."""
     if table["type"] in ("pi", "pid"):
         return (Regulator if table["sample"] is None else SampledRegulator)(table, setting)
     return (Follower if table["sample"] is None else SampledFollower)(table, setting)

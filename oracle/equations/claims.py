@@ -1,4 +1,4 @@
-"""Results of the generator; the oracle uses these results as data and checks them independently."""
+"""Initial state and choices of the model generator, which the independent Python solver checks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Claims:
-    """Initial state and choices of the generator.
+    """Initial state that the model generator computed, and its choice of constraints and coordinates.
 
     Parameters
     ----------
@@ -29,8 +29,8 @@ class Claims:
     held : tuple of str
         Names of the coordinates that were locked in the search for the static equilibrium.
     unique : mapping
-        Whether the reaction of a joint or closure is claimed to be unique, by name; empty if the
-        generator claims nothing.
+        Whether the generator claims that the reaction of a joint or closure is unique, by name. Empty
+        if the generator makes no such claims.
     """
 
     start: Mapping[str, float]

@@ -122,7 +122,8 @@ def subtree_wrench(
     qdd : ndarray, shape (n,)
         Accelerations of the coordinates, rad/s² or m/s², from which the inertia forces follow.
     outside : tuple of ndarray
-        External force, N, and moment about the body's origin, N·m, on each body, shape (B + 1, 3) each.
+        External force, N, on each body, and external moment about the body's origin, N·m. Both arrays
+        have shape (B + 1, 3).
 
     Returns
     -------

@@ -38,10 +38,10 @@ from ..forces.supports import supports
 from .claims import Claims
 from .dynamics import Inertial, Inertias
 
-# Offset from the current time at which switching conditions on time are evaluated.
-# Up to t = 1 s, the offset is in s; for later times, the offset is relative to t.
+# Switching conditions on time are evaluated at t·(1 + _AFTER), but at least _AFTER s after the time t.
 _AFTER = 1e-9
-_SAME_SAMPLE = 1e-9  # Instants coincide with a sample if they are closer to it than this part of the sample time.
+# A sample is due at a time that differs from a sampling instant by less than this fraction of the sample time.
+_SAME_SAMPLE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ class Model:
         self._kinematics, self._points = Kinematics(machine), Points(setting.places)
         self.inertias = Inertias(machine)
         self._initial = self.state(0.0, self.q0, self.qd0)
-        # Initial values of sampled quantities are those after the first sample.
+        # At t = 0, sampled controllers take their first sample, which determines their initial values.
         self._initial.memory = self._initial.memory.copy()
         self._initial.pending = [sample for _, sample in setting.samplers]
         self.language.at_start = self._at_start
@@ -179,11 +179,14 @@ class Model:
         return found
 
     def lag_rates(self, state: State) -> Array:
-        """Return the time derivatives of the states of filters and controllers, shape (2k + s,)."""
+        """Return the time derivatives of the filter and controller states, shape (2k + s,).
+
+        Each of the k input filters has two states; the controllers have s states.
+        """
         return np.array([*state.followed[:, 1:].ravel(), *(each.rate(state) for each in self.setting.memory)])
 
     def sampled(self, state: State) -> Array:
-        """Return the states of controllers after all samples that are due at an instant, shape (s,)."""
+        """Return the s states of controllers at the time of `state`, after all samples due at this time."""
         state.memory = state.memory.copy()
         state.pending = [
             sample
@@ -234,7 +237,7 @@ class Model:
             return sorted({self.machine.coordinate(name) for name in actuated})
         found = {self.machine.coordinate(table["joint"]) for table in self.data["motions"]}
         for k, coordinate in enumerate(self.machine.coordinates):
-            # Motions need only the drives of their own joints; programmed constraints need drives in all joints.
+            # A prescribed motion needs a drive in its own joint, and a programmed constraint in all joints.
             has_drive = coordinate.role == "joint" and bool(self.data["programmed"])
             if has_drive or (coordinate.role == "base" and self.machine.base_held):
                 found.add(k)
@@ -296,10 +299,9 @@ def _programmed(setting: Setting, points: Mapping[str, int]) -> list[_Programmed
 
 
 def _renamed(data: Mapping[str, Any]) -> dict[str, str]:
-    """Return the names of the quantities that the force elements measure, as a dictionary.
+    """Return the internal names of the quantities that the force elements measure, such as `lift.length`.
 
-    The keys are the names in expressions, such as `lift_length`. The values are the names in the
-    evaluation context, such as `lift.length`.
+    The keys of the dictionary are the names in expressions, such as `lift_length`.
     """
     base = data["base"] or {"supports": []}
     one_sided = [

@@ -13,11 +13,11 @@ from ...core.trajectory import Array
 from .dynamics import subtree_wrench
 from .model import Model, Situation
 
-_STIFFER = 50.0  # decay rate, 1/s, of deviations from Φ̇ = −κΦ that integration errors cause in `gpme_reduced`
+_STIFFER = 50.0  # decay rate of the residual Φ̇ + κΦ in the formulation `gpme_reduced` with gain κ, 1/s
 _SMOOTH = 1e-12  # added to the squared normal force, N², for a finite derivative of the normal force at zero
 _CLOSED = 1e-9  # largest admissible residual of the friction iteration, relative to the friction efforts
 _EXACT = 1e-14  # The root finder for friction efforts ends if the relative step is smaller than this.
-_NO_EFFORT = 1e-9  # lower bound of the friction effort by which the residual is divided, N or N·m
+_NO_EFFORT = 1e-9  # smallest friction effort to which the iteration's residual is compared, N or N·m
 _LIGHT = 1e-12  # lower bound of the diagonal elements that scale M, relative to the largest one
 _TINY = 1e-300  # lower bound of the largest diagonal element, which avoids division by zero if M is zero
 
@@ -184,10 +184,11 @@ class Solver:
         return solution[:n], basis.T @ solution[n:]
 
     def _contacts(self, found: Situation, effort: Array, multipliers: Array) -> Array:
-        """Return the multipliers of knife edges and closures, shape (k, 1 + f).
+        """Return the Lagrange multipliers of knife edges and closures, shape (k, 1 + f).
 
-        If only some joints are driven, multipliers and drive efforts follow from the same linear
-        system.
+        Column 0 is for zero friction; each other column is the change for a unit effort of one of the f
+        friction models. If only some joints are driven, multipliers and drive efforts follow from the
+        same linear system.
         """
         own = self._model.contact_rows
         if self._actuated is None:
@@ -228,9 +229,10 @@ class Solver:
     def _normal_forces(
         self, found: Situation, qdd: Array, contacts: Array
     ) -> Callable[[Array], tuple[Array, Array]]:
-        """Return a function that computes normal forces from friction efforts, shape (f,) each.
+        """Return a function that computes the normal forces in f joints from their friction efforts.
 
-        The function also returns the Jacobian of the normal forces, shape (f, f).
+        Forces and efforts have shape (f,). The function also returns the Jacobian of the normal forces,
+        shape (f, f).
         """
         load, motion, count = found.load, found.state.motion, qdd.shape[1]
         equations = found.rows.equations[self._model.contact_rows]

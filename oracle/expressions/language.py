@@ -28,15 +28,15 @@ _OPERATIONS: dict[type[ast.operator], Callable[[Scalar, Scalar], Scalar]] = {
 
 
 class Scope(Protocol):
-    """Context of an evaluation: values of names, and states of switching conditions."""
+    """Source of the values of variables and switching conditions during the evaluation of an expression."""
 
     @property
     def sides(self) -> Sides:
-        """States of the switching conditions."""
+        """Truth values of the switching conditions."""
         ...
 
     def number(self, name: str) -> Scalar:
-        """Return the value of `t` or of a name such as `E.x`."""
+        """Return the value of a variable of expressions, such as the time `t` or the coordinate `E.x`."""
         ...
 
 
@@ -71,7 +71,7 @@ class Expression:
     parts : tuple of Expression
         Operands of the expression.
     lookups : tuple
-        Lookup tables whose argument is linear in time, each with this argument.
+        Pairs of a lookup table and its argument, for all tables whose argument is linear in time.
     is_sum : bool
         Whether the expression is a sum, difference or product, so that it varies no faster than its
         operands.

@@ -19,10 +19,10 @@ from .jets import value
 from .language import Expression
 from .sides import Sides
 
-_HALVINGS = 45  # number of sampled distances on each side of a root
-_VARIES = 1e-6  # Changes below this fraction of the function's range are ignored.
-_SHARE = 0.5  # maximum step size as a fraction of the distance from a root
-_ASIDE = 0.3  # states are also sampled at this distance from their initial values, rad or m
+_HALVINGS = 45  # number of samples of a function on each side of a root of its argument
+_VARIES = 1e-6  # neighbouring samples count as equal if they differ by less than this fraction of the range
+_SHARE = 0.5  # maximum step size as a fraction of the distance from a root of a function's argument
+_ASIDE = 0.3  # functions are also sampled for states that differ by this from the initial values, rad or m
 _DENSER = 4.0  # Intervals of a lookup table share a step limit if their lengths differ by less than this factor.
 
 

@@ -40,7 +40,7 @@ class Setting:
     memory : list of Memory
         States of controllers.
     samplers : list
-        Pair of sample time, s, and function that takes a sample, for each sampled controller.
+        For each sampled controller: its sample time, s, and the function that takes a sample.
     driven : dict
         Mapping from the name of a driven input to the quantity of the controller, such as
         `slew.output`.
@@ -58,7 +58,7 @@ class Setting:
 
     @property
     def data(self) -> Mapping[str, Any]:
-        """Tables of the description."""
+        """Description of the mechanism as plain tables."""
         return self.machine.data
 
     def point(self, link: str, position: Sequence[float]) -> int:
@@ -72,7 +72,7 @@ class Setting:
         return len(self.memory) - 1
 
     def compile(self, text: str | float, label: str, own: Mapping[str, str] | None = None) -> Expression:
-        """Compile an expression that is evaluated during a run, and register it."""
+        """Compile an expression and add it to the list of expressions that are evaluated during a run."""
         found = self.language.compile(text, label, own)
         self.expressions.append(found)
         return found

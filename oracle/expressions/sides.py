@@ -29,7 +29,7 @@ class Condition:
 
     @property
     def is_true(self) -> bool:
-        """Whether the condition is true for the present value of its event function, the margin."""
+        """Whether the condition is true for the current value of its event function."""
         return self.margin > 0.0 or (self.closed and self.margin == 0.0)
 
 
@@ -55,7 +55,7 @@ class Sides:
     seen: dict[Hashable, Condition] = field(default_factory=dict)
 
     def decide(self, key: Hashable, condition: Condition) -> bool:
-        """Return the frozen value of a condition, or the current value of an unfrozen condition."""
+        """Return the frozen truth value of a condition; an unfrozen condition has its current value."""
         self.seen[key] = condition
         return self.kept.get(key, condition.is_true)
 

@@ -100,13 +100,13 @@ _AXES = {"x": 0, "y": 1, "z": 2}
 
 
 class Names:
-    """Names that expressions may use, with their quantities and derivative orders.
+    """Variables that expressions may use, with the functions that compute them.
 
     Attributes
     ----------
     quantities : dict
-        Functions that compute kinematic quantities from a state, by name, such as `E.x`. Names of
-        derivatives are not keys.
+        Functions that compute a kinematic quantity and its time derivatives from a state. The keys are
+        names of quantities, such as `E.x`, but not names of derivatives.
     forces : dict
         Functions that compute element forces from a state, by name, such as `lift.force`.
     """
@@ -117,7 +117,7 @@ class Names:
         self._rates: dict[str, tuple[str, int]] = {}
 
     def add(self, name: str, finder: Finder, rate: str = "", second: str = "") -> None:
-        """Add a kinematic quantity with the names of its derivatives.
+        """Add a kinematic quantity, whose time derivatives have names of their own.
 
         Parameters
         ----------
@@ -132,9 +132,9 @@ class Names:
         self._rates |= {name: (name, 0), rate: (name, 1), second: (name, 2)}
 
     def force(self, name: str, state: State) -> float:
-        """Return a quantity of a force element or controller at one state.
+        """Return a quantity of a force element or controller at one state, such as `lift.force`.
 
-        The value is stored, so that repeated calls do not compute the value again.
+        The state stores the value, so that repeated calls do not compute it again.
         """
         if name not in state.forces:
             state.forces[name] = self.forces[name](state)
@@ -166,7 +166,7 @@ class Numbers:
 
     @property
     def sides(self) -> Sides:
-        """States of the switching conditions."""
+        """Truth values of the switching conditions."""
         return self.state.sides
 
     def number(self, name: str) -> Scalar:
@@ -199,7 +199,7 @@ class Derivatives:
 
     @property
     def sides(self) -> Sides:
-        """States of the switching conditions."""
+        """Truth values of the switching conditions."""
         return self.state.sides
 
     def number(self, name: str) -> Scalar:

@@ -68,10 +68,10 @@ class Lookup:
 
 
 def _monotone(time: np.ndarray, values: np.ndarray, is_free: bool) -> PPoly:
-    """Return the monotone cubic interpolation of values at given times, shape (N,) each.
+    """Return the monotone cubic interpolation of N values at given times; both arrays have shape (N,).
 
-    Unless `is_free` is true, a further point with the same value is added beyond each end. The slope at
-    each end is then zero.
+    If `is_free` is false, an additional point before the first and after the last time repeats the end
+    value, so that the slope at both ends is zero.
     """
     if is_free:
         return PchipInterpolator(time, values)

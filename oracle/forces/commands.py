@@ -11,7 +11,7 @@ from ..expressions.state import Numbers, State
 
 
 class Command:
-    """Command signal of an element: an expression, or the input `<name>_<key>` if the table has none.
+    """Command signal of an element: an expression, or the input `<name>_<key>` if no expression is given.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class Command:
         self._law = None if text is None else setting.compile(text, f"{key} of {name}")
 
     def __call__(self, state: State) -> float:
-        """Return the command at one state; 0 for an input without a value."""
+        """Return the command at one state; the command is 0 if it is an input without a value."""
         if self._law is None:
             return state.input(self._input)
         return float(value(self._law(Numbers(state, self._names))))

@@ -37,7 +37,7 @@ class Load:
         self._pushed.append((k, force))
 
     def settle(self, points: PointMotion) -> None:
-        """Transfer the forces at points to the origins of their bodies, with the resulting moments."""
+        """Replace all forces at points by forces and moments at the origins of the bodies."""
         if self._pushed:
             which, forces = [k for k, _ in self._pushed], np.array([force for _, force in self._pushed])
             np.add.at(self.force, points.body[which], forces)

@@ -42,7 +42,7 @@ class Pressing:
         return size if depth >= 0.0 else -size
 
     def free(self, depth: float, rate: float) -> float:
-        """Return the contact force before tensile values are replaced by zero, N."""
+        """Return the value of the contact law, N, which is negative if the law yields tension."""
         return self.elastic(depth) * (1.0 + self.loss * rate) + self.damping * rate
 
     def acts(self, sides: Sides, depth: float, rate: float) -> bool:
@@ -59,7 +59,7 @@ class Pressing:
 
 
 def pressing(label: str, words: tuple[str, str], stiffness: float, table: Mapping[str, Any]) -> Pressing:
-    """Return the contact law of a table, with either linear `damping` or a Hunt-Crossley `law`."""
+    """Return the contact law that a description table defines by linear `damping` or a Hunt-Crossley `law`."""
     law = table["law"]
     if law is None:
         damping = table["damping"]

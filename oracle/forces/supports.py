@@ -60,7 +60,7 @@ class Supports:
         setting.names.forces[f"{name}.force"] = lambda state: float(self._forces(state)[0][i, 2])
 
     def _deflections(self, state: State) -> tuple[Array, Array]:
-        """Return deflections, m, and their rates, m/s, of the supports, shape (supports, 3) each."""
+        """Return the deflections of all s supports, m, and their rates, m/s; both arrays have shape (s, 3)."""
         if self._small is not None:
             return self._small @ state.motion.q[:6], self._small @ state.motion.qd[:6]
         p, own = state.points, self._points
@@ -74,7 +74,10 @@ class Supports:
         return Jet(float(slope @ state.motion.q), slope, float(slope @ state.motion.qd))
 
     def _forces(self, state: State) -> tuple[Array, Array]:
-        """Return forces on the base, N, and spring energies, J, shape (supports, 3) each."""
+        """Return the forces of all s supports on the base, N, and their spring energies, J.
+
+        Both arrays have shape (s, 3); the columns are the world axes.
+        """
         deflections, rates = self._deflections(state)
         elastic = -self._stiffness * deflections
         forces, energies = elastic - self._damping * rates, -0.5 * elastic * deflections
@@ -85,7 +88,7 @@ class Supports:
     def _press(self, i: int, state: State, moving: tuple[Array, Array], force: Array, energy: Array) -> None:
         """Overwrite the force and energy of a bilateral support with the values of a unilateral support.
 
-        Both arrays have shape (3,).
+        The arrays `force`, N, and `energy`, J, have shape (3,).
         """
         law, sides = self._laws[i], state.sides
         depth, sinking = -float(moving[0][2]), -float(moving[1][2])
@@ -101,7 +104,7 @@ class Supports:
 
 
 def _small_motion(position: Array) -> Array:
-    """Return the Jacobian of a point's displacement in the base coordinates, shape (3, 6).
+    """Return the Jacobian of a point's displacement with respect to the base coordinates, shape (3, 6).
 
     The Jacobian is evaluated at zero base coordinates (x, y, z, psi, theta, phi).
     """

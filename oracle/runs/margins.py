@@ -1,4 +1,4 @@
-"""Margins of switching conditions at the ends of recent integration steps."""
+"""Margins of switching conditions, i.e. values of event functions, at the ends of recent steps."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections.abc import Hashable, Mapping
 
 from ..expressions.sides import Condition
 
-# A condition cannot change twice within a step if its margin exceeds the margin's recent changes by this factor.
-# The depth of a parabola within a step is less than the factor times the changes even if the step is ten times
-# as long as the step before.
+# The margin of a switching condition is the value of its event function.
+# A condition cannot change twice within a step if its margin exceeds this multiple of its last two changes.
+# The limit is safe for margins that vary as parabolas, even if a step is ten times as long as the previous one.
 _AWAY = 4.0
 
 
 class Margins:
     """Margins of all switching conditions at the ends of the last three integration steps.
 
-    The margins show whether a condition may change and change back within one step. Such a double
-    change is not visible at the end of the step.
+    A margin is the value of a condition's event function. The margins show whether a condition may
+    change and change back within one step. Such a double change is not visible at the end of the step.
     """
 
     def __init__(self) -> None:

@@ -27,24 +27,24 @@ from .margins import Margins
 from .signals import Signals
 
 _METHODS: dict[str, Any] = {"LSODA": LSODA, "DOP853": DOP853, "Radau": Radau, "BDF": BDF}
-# LSODA is replaced by BDF if it needs more than `_MANY` steps within the fraction `_PART` of a run.
+# BDF replaces LSODA if LSODA needs more than 1500 steps within one hundredth of the run.
 _PART, _MANY = 0.01, 1500
-_JUST = 1e-9  # Final conditions are evaluated this long after the end time, as a fraction of the end time.
+_JUST = 1e-9  # time after the end of the run for the last evaluation of conditions, as a fraction of the run
 _LOOKS = 1000  # minimum number of evaluations of switching conditions in a run
-_CLOSE_LOOKS = 4  # minimum number of evaluations in a step in which a condition may change twice
+_CLOSE_LOOKS = 4  # minimum number of evaluations of conditions in a step in which one may change twice
 _HALVINGS = 60  # maximum number of bisections that locate an event
 _MOST_EVENTS = 1000  # maximum number of events per second of simulated time
 _SMALL = 1e-3  # For a state smaller than this (rad, m, rad/s or m/s), the absolute tolerance dominates.
 _FINEST = 3e-14  # smallest relative tolerance that SciPy's integrators accept
 _FINER = 0.1  # factor on the description's tolerance; makes the oracle more accurate than the compared runs
-_SAME = 1e-12  # Largest distance of coincident breakpoints, relative to the simulated time.
-# Largest distance of an output time and an event that coincide, relative to the simulated time.
+_SAME = 1e-12  # breakpoints that differ by less than this fraction of the simulated time count as one
+# An output time and an event coincide if they differ by less than this fraction of the simulated time.
 _SAME_OUTPUT = 1e-9
 
 
 @dataclass(frozen=True)
 class Segment:
-    """Time span, s, in which the switching conditions keep frozen values."""
+    """Time span of the integration, s, in which all switching conditions keep their truth values."""
 
     begin: float
     end: float
@@ -52,7 +52,7 @@ class Segment:
 
     @property
     def instant(self) -> float:
-        """Midpoint of the segment, s."""
+        """Time in the middle of the segment, s."""
         return 0.5 * (self.begin + self.end)
 
 
@@ -150,7 +150,8 @@ class Run:
             while t < end:
                 kept = self._sides(t, y, end, kept)
                 t, y = self._segment(Segment(t, end, kept), y)
-        just_after = self._end * (1.0 + _JUST)  # after the end, so that conditions that switch there have switched
+        # This time is after the end, so that conditions that switch at the end have switched.
+        just_after = self._end * (1.0 + _JUST)
         y = self._sampled(self._end, y, just_after, kept)
         kept = self._sides(self._end, y, just_after, kept)
         self._record(Segment(self._end, just_after, kept), self._end, lambda t: y)
@@ -189,9 +190,9 @@ class Run:
         return [*stops, self._end]
 
     def _segment(self, segment: Segment, y: Array) -> tuple[float, Array]:
-        """Integrate to the end of a segment or to the first event.
+        """Integrate until the end of a segment or until the first event.
 
-        Returns the time, s, and the state at which the integration has ended.
+        The result consists of the final time, s, and the integrator's states at this time.
         """
         solver, begun, margins = self._started(segment, y), (segment.begin, self._steps), Margins()
         while solver.status == "running":
@@ -224,7 +225,7 @@ class Run:
         return self._method(rates, segment.begin, y, segment.end, **options)
 
     def _state(self, segment: Segment, t: float, y: Array) -> tuple[State, Array, Array]:
-        """Return the state, friction states, and states of filters and controllers within a segment."""
+        """Return mechanism state, friction states, and filter and controller states from integrator states y."""
         n, f = self._n, self._f
         sides = Sides(segment.instant, segment.kept)
         inputs = {name: given.at(t, segment.instant) for name, given in self._inputs.items()}
@@ -253,14 +254,15 @@ class Run:
         recent = [event for event in self._events if event.t > t - 1.0]
         if len(recent) > _MOST_EVENTS:
             raise SolveError(
-                f"more than {_MOST_EVENTS} events within 1 s up to t = {t:.9g} s; last event: {recent[-1].label}"
+                f"more than {_MOST_EVENTS} events in 1 s of simulated time, up to t = {t:.9g} s;"
+                f" last event: {recent[-1].label}"
             )
         return {**last, **kept}
 
     def _first_event(
         self, segment: Segment, at: Callable[[float], Array], before: float, after: float, margins: Margins
     ) -> float | None:
-        """Return the time, s, of the first event within an integration step; None without an event."""
+        """Return the time of the first event within an integration step, s, or None if no event occurs."""
         if not segment.kept:
             return None
         last = self._conditions(segment, after, at(after))
@@ -286,14 +288,15 @@ class Run:
         return late
 
     def _conditions(self, segment: Segment, t: float, y: Array) -> Sides:
-        """Return all switching conditions at time t, s, within a segment."""
+        """Return all switching conditions at time t, s, for the states y of the integrator."""
         state, _, _ = self._state(segment, t, y)
         return self._model.conditions(state)
 
     def _record(self, segment: Segment, until: float, at: Callable[[float], Array], last: bool = True) -> None:
-        """Append the outputs at output times before `until`, s.
+        """Append the outputs at all output times of an integration segment before `until`, s.
 
-        The output at `until` itself belongs to the next segment, unless `last` is true.
+        The outputs at `until` itself are appended only if `last` is true. Otherwise, they belong to the
+        next segment.
         """
         near = _SAME_OUTPUT * self._end
         while len(self._samples) < len(self._times):

@@ -90,11 +90,11 @@ class CommonGrid:
     time : ndarray, shape (N,)
         Common times, s.
     reference : mapping
-        All signals of the reference run, shape (N,) each.
+        Signals of the reference run by name; each has shape (N,).
     run : mapping
-        Signals of the other run that the reference run also has, shape (N,) each.
+        Signals that the other run and the reference run have in common, by name; each has shape (N,).
     interpolated : bool
-        Whether the output times of both runs differ, so that one run was interpolated.
+        Whether the two runs had different output times, so that one run was interpolated.
     """
 
     time: Array
@@ -104,11 +104,11 @@ class CommonGrid:
 
     @property
     def compared(self) -> list[str]:
-        """Names of the common signals except constraint violations."""
+        """Names of the signals that both runs contain, except constraint violations."""
         return [name for name in self.run if name not in VIOLATIONS]
 
     def differences(self) -> dict[str, Array]:
-        """Return the absolute differences of the compared signals, shape (N,) each."""
+        """Return the absolute difference between the two runs for each compared signal, shape (N,)."""
         return {name: np.abs(self.run[name] - self.reference[name]) for name in self.compared}
 
     def up_to(self, time: float) -> CommonGrid:
@@ -295,7 +295,7 @@ def _note(reference: Trajectory, run: Trajectory, grid: CommonGrid) -> str:
     if not covers(span, full):
         notes.append(f"compared over {span:.6g} s of the full {full:.6g} s")
     if grid.interpolated:
-        notes.append("output times differ, so values are interpolated by a cubic spline")
+        notes.append("the output times of the two runs differ, so values are interpolated by a cubic spline")
     for where, other, first in (("the run", run, reference), ("the reference", reference, run)):
         missing = [name for name in first.signals if name not in other.signals]
         if missing:

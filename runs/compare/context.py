@@ -29,7 +29,7 @@ class RunReport:
     problem
         Equations with initial state and inputs over time.
     case
-        Name of the case; empty without a case.
+        Name of the case; empty if the description has no case or none was chosen.
     reference
         Run of the reference solver over the full time span.
     runs
@@ -122,7 +122,7 @@ class RunReport:
 
     @property
     def findings(self) -> dict[str, Finding]:
-        """Three parts of the verdict by name: `consistent`, `agrees` and `holds`."""
+        """Findings that form the verdict, by name: `consistent`, `agrees` and `holds`."""
         return {"consistent": self.consistent, "agrees": self.agrees, "holds": self.holds}
 
     @property
@@ -151,8 +151,9 @@ class RunReport:
 
     @property
     def smallest_determinant(self) -> tuple[float, float] | None:
-        """Smallest |det C_d| along the reference run and its time in s, or None without constraints.
+        """Smallest |det C_d| along the reference run and its time, s.
 
+        The result is None if the mechanism has no constraints.
         C_d contains the columns of the constraint Jacobian that belong to the dependent coordinates.
         """
         extra = self.reference.extra
@@ -165,12 +166,12 @@ class RunReport:
 
     @cached_property
     def course(self) -> EnergyHistory:
-        """Energies and forces over the time of the reference run."""
+        """Energies, forces and powers of the reference run as functions of time."""
         return analysis.course(self.problem, self.reference)
 
     @cached_property
     def scene(self) -> Scene:
-        """Motion of all runs for the animation, the reference run last."""
+        """Animated motion of all runs. The reference run is the last one in the list."""
         return film(self.problem, [*self.runs, self.reference])
 
     @cached_property

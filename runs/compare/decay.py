@@ -15,8 +15,8 @@ from ...core.trajectory import Array
 
 _LEAST = 5  # minimum number of samples that a fit requires
 _SCATTER = 0.003  # largest root-mean-square deviation of an exponential decay's logarithm from a line
-_DROP = math.log(2.0)  # a signal decays if its logarithm decreases by at least this much
-_EQUAL = 1e-6  # roots with a smaller difference, relative to alpha, count as a double root
+_DROP = math.log(2.0)  # a signal counts as decaying if its logarithm decreases by at least this value
+_EQUAL = 1e-6  # the characteristic roots −α ± d count as a double root if |d| is at most this fraction of α
 
 
 @dataclass(frozen=True)
@@ -110,9 +110,9 @@ def straight_part(time: Array, values: Array, begin: float) -> Decay | None:
 
 
 def _lines(t: Array, y: Array) -> tuple[Array, Array, Array]:
-    """Return slope, value at t = 0 and root-mean-square deviation of N regression lines, shape (N,) each.
+    """Fit N regression lines: line k is fitted to the first k of N samples.
 
-    Line k fits the first k samples.
+    The three results have shape (N,): slopes, values at t = 0, and root-mean-square deviations.
     """
     count = np.arange(1, len(t) + 1)
     mean_t, mean_y = np.cumsum(t) / count, np.cumsum(y) / count

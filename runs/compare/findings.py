@@ -14,7 +14,7 @@ from ...mechanism import signal_names
 from .compare import Comparison, covers, listed
 from .decay import free_decay
 
-_SLACK = 1.01  # factor by which a violation may exceed its predicted decay
+_SLACK = 1.01  # largest admissible ratio of a constraint violation to its predicted value
 _NAMED = 0.1  # messages name a constraint if its violation exceeds this fraction of the largest one
 _UNIT = {0: "", 1: " per s", 2: " relative to its acceleration"}
 
@@ -95,7 +95,7 @@ def agreement(comparisons: Sequence[Comparison], full: float, unconfirmed: str =
     said += (
         f" The oracle does not confirm the agreement, because it has no run: {unconfirmed}." if unconfirmed else ""
     )
-    return Finding(True, f"Agreement with the reference solver: {'; '.join([*whole, *parts])}.{said}")
+    return Finding(True, f"The runs agree with the reference solver: {'; '.join([*whole, *parts])}.{said}")
 
 
 def _lost(comparisons: Sequence[Comparison]) -> str:
@@ -223,8 +223,8 @@ def _which(found: Residuals, level: int, run: Trajectory) -> str:
 def _decayed(model: System, found: Residuals) -> tuple[Array, Array]:
     """Return the initial constraint violations multiplied by their predicted decay over time.
 
-    The results are the violations of positions and of velocities, shape (N, m) each for N times and m
-    constraints.
+    The two results are the violations of positions and of velocities. Both have shape (N, m) for N times
+    and m constraints.
     """
     chain = model.chain.constraints
     if chain.formulation == "gpme_reduced":

@@ -29,7 +29,8 @@ class CaseRun:
     mechanism
         Mechanism of the case, with numerical values of all parameters.
     targets
-        Programmed positions by name of the point, at the run's times, shape (N, 3), world frame, m.
+        Programmed positions of each point at the N output times, by name of the point, in world axes,
+        m. Each array has shape (N, 3).
     """
 
     case: str

@@ -8,12 +8,14 @@ import numpy as np
 
 from ...core.trajectory import Array, Magnitude
 
-VIOLATIONS = frozenset({"violation_position", "violation_velocity"})  # signals that are zero in an exact run
+# These signals are zero in an exact run, so relative errors are not defined for them.
+VIOLATIONS = frozenset({"violation_position", "violation_velocity"})
 # Lower bounds of a scale, relative to the natural magnitudes of the signal, its link and the mechanism.
 OWN, LINK, MACHINE = 0.1, 1e-2, 1e-3
 PLACE = 1e-7  # lower bound of a signal's scale, relative to the signal's largest absolute value
 _OFFSET = 1e-2  # lower bound of a signal's natural magnitude, relative to its largest value
-_FROM_ZERO = ("N", "N.m", "rad/s", "m/s", "rad/s2", "m/s2")  # units with a physically meaningful zero
+# For signals in these units, zero has a physical meaning, so their largest absolute value is their magnitude.
+_FROM_ZERO = ("N", "N.m", "rad/s", "m/s", "rad/s2", "m/s2")
 
 
 def scales(
@@ -58,7 +60,7 @@ def scales(
 
 
 def _own(name: str, values: Array, unit: str | None) -> Magnitude:
-    """Estimate the natural magnitude of a signal, which the mechanism does not provide, from its values."""
+    """Return the natural magnitude of a signal, estimated from its values in one run."""
     largest, extent = _finite(np.max(np.abs(values))), _finite(np.ptp(values))
     size = largest if unit in _FROM_ZERO else max(extent, _OFFSET * largest)
     return Magnitude(name, unit or f"unit of {name}", name.partition("_")[0], size)

@@ -19,7 +19,7 @@ from .compare import Comparison, compare, covers, error_over_time
 CHANGE = 1e-12  # change of the initial state, relative to each signal's scale
 FINER = 0.01  # factor that tightens a solver's tolerance for a repeated run
 _LEAST_ERROR = 1e-9  # assumed relative error at the start of a correct run; the motion may amplify this error
-# A correct run may differ by this many times the difference between the two reference runs.
+# A run's error may be this multiple of the difference between reference runs with different tolerances.
 _OF_REFERENCE = 100.0
 _UNRELATED = 1.0  # relative error from which two runs count as unrelated
 _EARLIEST = 0.01  # a meaningful comparison covers at least this fraction of the full time span
@@ -46,17 +46,17 @@ class Sensitivity:
         return replace(self, allowed=factor * self.allowed)
 
     def begin(self, tolerance: float) -> float | None:
-        """Return the last output time, s, up to which a correct run must be within a tolerance.
+        """Return the last output time, s, at which no correct run has an error above the tolerance.
 
-        The result is None if a correct run must be within the tolerance at all times.
+        The result is None if no correct run exceeds the tolerance at any time.
         """
         beyond = np.flatnonzero(self.allowed > tolerance)
         return float(self.time[max(int(beyond[0]) - 1, 0)]) if len(beyond) else None
 
     def explains(self, time: Array, error: Array, tolerance: float) -> bool:
-        """Whether a correct run may have the given errors at the given times.
+        """Whether a correct run may have the given relative errors at the given times, s.
 
-        Errors and times, s, have shape (N,) each.
+        Both arrays have shape (N,).
         """
         allowed = self.allowed[np.clip(np.searchsorted(self.time, time, side="right") - 1, 0, None)]
         within = (error <= np.maximum(allowed, tolerance)) | (allowed >= _UNRELATED)
@@ -87,7 +87,7 @@ def sensitivity(
 
 
 def _accumulated(reference: Trajectory, run: Trajectory, units: Mapping[str, str]) -> tuple[Array, Array]:
-    """Return times, s, and for each time the largest error that has occurred so far, shape (N,) each."""
+    """Return N times, s, and the largest error up to each time; both arrays have shape (N,)."""
     time, error = error_over_time(reference, run, units)
     return time, np.maximum.accumulate(np.nan_to_num(error, nan=np.inf))
 

@@ -9,7 +9,7 @@ from ...core.trajectory import Trajectory
 from ...mechanism import Mechanism
 from .decay import Decay, baumgarte_roots, straight_part
 
-_TIME_CONSTANTS = 10.0  # Number of time constants after which a motion counts as decayed.
+_TIME_CONSTANTS = 10.0  # number of time constants after which the fast part of a violation counts as zero
 
 
 @dataclass(frozen=True)
@@ -48,10 +48,10 @@ class Stabilisation:
 
     @cached_property
     def decay(self) -> Decay | None:
-        """Fit of the exponential decay of the constraint violation ‖Φ‖ after its fast part has vanished.
+        """Exponential function that is fitted to the decaying constraint violation ‖Φ‖ of the run.
 
-        The fast part belongs to the fast characteristic root. The result is None if no part of the
-        violation decays exponentially.
+        The fit begins when the part of the violation that belongs to the fast characteristic root has
+        vanished. The result is None if no part of the violation decays exponentially.
         """
         values = self.run.signals.get("violation_position")
         return None if values is None else straight_part(self.run.time, values, self.settled)

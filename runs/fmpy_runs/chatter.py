@@ -50,5 +50,6 @@ def _environment(name: str, value: str) -> Iterator[None]:
 def _flush() -> None:
     if sys.stdout is not None:
         sys.stdout.flush()
-    if sys.platform != "win32":  # not on Windows, where each library has its own buffers
+    # On Windows, each library has an output buffer of its own, which Python cannot flush.
+    if sys.platform != "win32":
         ctypes.CDLL(None).fflush(None)

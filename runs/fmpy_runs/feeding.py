@@ -25,7 +25,7 @@ import fmpy
 
 from .inputs import InputTable
 
-_LEAST = 1e-6  # smallest magnitude of a state, relative to its nominal value
+_LEAST = 1e-6  # smaller magnitudes of a state are replaced by this fraction of the state's nominal value
 
 
 @contextmanager

@@ -42,11 +42,11 @@ class InputTable:
 
     @property
     def trajectory(self) -> Trajectory:
-        """Values of the inputs at the times of the table."""
+        """Input values at the times of this table, as a trajectory."""
         return Trajectory("inputs", self.time, self.values)
 
     def functions(self) -> dict[str, PiecewiseLinear]:
-        """Return the inputs by name as functions of time for the reference solver."""
+        """Return each input as a function of time for the reference solver, by name of the input."""
         return {name: PiecewiseLinear(self.time, values) for name, values in self.values.items()}
 
     def events(self) -> Array:
@@ -68,7 +68,7 @@ class InputTable:
 
 
 def inputs_of(model: System, given: Inputs | None) -> InputTable | None:
-    """Return the inputs of a model's FMU over time, or None without inputs.
+    """Return the inputs of a model's FMU over time, or None if no inputs are given.
 
     Raises
     ------
@@ -116,9 +116,12 @@ def read_inputs(path: Path, names: Sequence[str], stop: float) -> InputTable:
 
 
 def given_inputs(columns: Mapping[str, ArrayLike], names: Sequence[str], stop: float) -> InputTable:
-    """Return the input table for arrays of equal length, including `time`.
+    """Return the input table for arrays of equal length, one of which is `time`, s.
 
-    Raises DescriptionError for invalid arrays.
+    Raises
+    ------
+    DescriptionError
+        If the arrays are invalid; the message lists all problems.
     """
     _some("inputs", names)
     try:
@@ -127,7 +130,7 @@ def given_inputs(columns: Mapping[str, ArrayLike], names: Sequence[str], stop: f
         raise DescriptionError("inputs", f"expected arrays of equal length: {error}") from None
     if rows.ndim != 2 or not rows.size:
         expected = ", ".join(("time", *names))
-        raise DescriptionError("inputs", f"expected an array for each of {expected}")
+        raise DescriptionError("inputs", f"expected one array of numbers for each of these names: {expected}")
     header = [str(name) for name in columns]
     problems = header_problems(header, "names")
     return _checked("inputs", "names", header, np.ma.array(rows.T), problems, names, stop)
@@ -217,7 +220,7 @@ def _time_problems(column: Masked, stop: float) -> list[Problem]:
     problems, time = [], np.ma.filled(column, np.nan)
     if time[0] > 0.0 or time[-1] < stop * (1 - 1e-9):
         span = f"{time[0]:.9g} to {time[-1]:.9g} s"
-        problems.append(Problem("column time", f"expected times from 0 to {stop:.9g} s at least, got {span}"))
+        problems.append(Problem("column time", f"expected times that cover 0 to {stop:.9g} s, got {span}"))
     steps = np.diff(time)
     if np.any(steps < 0):
         row = int(np.argmax(steps < 0)) + 1

@@ -49,7 +49,7 @@ class Instance:
         variables = self.description.modelVariables
         self._references = {v.name: v.valueReference for v in variables}
         self._parameters = dict(parameters or {})
-        # Projection and the search for initial values are switched off, because the states are prescribed.
+        # The caller prescribes the states, so the FMU must not project them or search for initial values.
         self._switches = [v.valueReference for v in variables if v.name in _OFF and v.type != "Real"]
         self._conditional = self.description.numberOfEventIndicators > 0
         self._fresh = True

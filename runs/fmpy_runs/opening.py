@@ -40,7 +40,7 @@ def check_variables(names: Iterable[str], description: Any) -> None:
 def logger(messages: list[str]) -> Callable[..., None]:
     """Return a logger for FMPy that collects the error messages of an FMU."""
 
-    def log(*arguments: Any) -> None:  # an FMU of FMI 2.0 passes other arguments before the message
+    def log(*arguments: Any) -> None:  # the last three arguments are equal in FMI 2.0 and FMI 3.0
         status, _, message = arguments[-3:]
         if status >= fmpy.fmi2.fmi2Discard:
             messages.append(message.decode("utf-8", "replace"))

@@ -14,7 +14,7 @@ from ...core.trajectory import Trajectory
 from .fmu_run import FmuRun
 
 _DATE = re.compile(rb'generationDateAndTime="[^"]*"')
-_APART = ("name", "progress", "log_file")  # Settings that do not influence the results of a run.
+_APART = ("name", "progress", "log_file")  # settings of a run that do not influence its results
 
 
 def recalled_run(fmu: Path, description: Any, run: FmuRun, compute: Callable[[], Trajectory]) -> Trajectory:

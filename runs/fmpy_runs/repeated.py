@@ -172,4 +172,4 @@ class Repeated:
 
 def _checked(status: int) -> None:
     if status > _WARNING:
-        raise SolveError(f"the FMU ended with status {status} and no message")
+        raise SolveError(f"a function of the FMU failed with FMI status {status} and no message")

@@ -106,9 +106,10 @@ def _is_number(value: Any) -> bool:
 
 
 def further_states(model: System) -> dict[str, float]:
-    """Return the names and initial values of the states beyond coordinates and rates.
+    """Return the initial values of all states other than coordinates and their rates, by name.
 
-    These are bristle deflections, then offset and rate of each input filter, then states of controllers.
+    The order is: bristle deflections, two states of each input filter (offset and rate), and states of
+    controllers.
     """
     coordinates, internal = model.mechanism.coordinates, model.problem.model.internal
     bristles = signal_names([c for c in coordinates if c.friction is not None], "bristle")

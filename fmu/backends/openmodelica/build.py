@@ -224,7 +224,7 @@ def _statements(
     """Send all statements of a build to omc; each answer is checked before the next statement."""
     version = omc.ask("getVersion()").value
     if request.cvode:
-        omc.ask(_CVODE, keep=True)  # the export uses only options that are set before it
+        omc.ask(_CVODE, keep=True)  # options must be set before the model is exported
     for library in request.libraries:
         if omc.ask(f"loadModel({library})", keep=True).value != "true":
             raise MissingToolError(

@@ -33,14 +33,14 @@ class Diagnosis:
         self._origins, self._path, self._log = origins, path, log
 
     def error(self, what: str, messages: Iterable[Message], hint: str = "") -> OmcError:
-        """Return an error with the most relevant messages."""
+        """Return an error whose text contains omc's most relevant messages."""
         all_messages = tuple(messages)
         # Warnings often explain an error: "Variable x does not have any remaining equation".
         told = [m for m in all_messages if m.level == "error"] + [m for m in all_messages if m.level == "warning"]
         lines = [f"OpenModelica: {what}", *(f"  {self._told(m)}" for m in told[:_SHOWN])]
         if not told:
-            lines.append("  omc gives no reason")
-        lines.append(f"Modelica source: {self._path}; all messages of omc: {self._log}")
+            lines.append("  omc reports neither an error nor a warning")
+        lines.append(f"Modelica source file: {self._path}; file with all messages of omc: {self._log}")
         return OmcError("\n".join([*lines, *([hint] if hint else [])]), all_messages)
 
     def _told(self, message: Message) -> str:

@@ -82,7 +82,7 @@ class Omc:
         answer = _ask([*self.command(Path.cwd()), "--version"], self.environment)
         if answer is None or answer.returncode != 0 or not answer.stdout.strip():
             said = answer.stderr.strip()[:200] if answer else "nothing"
-            raise MissingToolError(f"{self} does not answer to --version; its output: {said}")
+            raise MissingToolError(f"{self} does not answer the option --version; its output: {said}")
         return answer.stdout.strip().splitlines()[0]
 
 

@@ -2,7 +2,7 @@
 
 The process reads one statement per line of standard input and writes one answer per line. If omc
 ends unexpectedly, OMPython waits for an answer without a time limit. A separate process can then be
-terminated. The process imports OMPython and no module of this package, because these take longer than
+terminated. The process imports no module of this package, because such an import takes longer than
 most statements.
 """
 

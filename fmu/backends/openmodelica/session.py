@@ -20,7 +20,8 @@ from .log import Log
 from .process import POLL, Child
 from .server import Container, LocalServer, Server, SessionRefused
 
-# As a file, for the module of the package would import all that builds FMUs; -P: its neighbours are no libraries.
+# The relay runs as a file, because running it as a module of this package would import the whole package.
+# With -P, Python does not search for imports in the relay's folder.
 _RELAY = ("-P", str(Path(__file__).with_name("relay.py")))
 
 
