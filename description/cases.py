@@ -60,16 +60,17 @@ def varied(
 
 @dataclass(frozen=True)
 class _Place:
-    """Position of a dotted key in the tables of a description.
+    """Position of a dotted key, such as `links.boom.mass`, in the tables of a description.
 
     Attributes
     ----------
     path
-        Names of keys and indices of list members.
+        Keys of tables and indices of list members that lead to the key.
     member
-        Part of the path up to the member that the last wildcard selects; empty without a wildcard.
+        Part of `path` up to the member that the last wildcard `*` selects; empty without a
+        wildcard.
     known
-        Whether the tables contain the key.
+        Whether the tables already contain the key.
     """
 
     path: Location
@@ -78,7 +79,7 @@ class _Place:
 
     @property
     def may_be_left_out(self) -> bool:
-        """Whether the key may be skipped, because a wildcard selected a member that lacks the key."""
+        """Whether a change may skip this position, because a wildcard selected a member without the key."""
         return bool(self.member) and not self.known
 
 
@@ -164,10 +165,10 @@ def _assign(target: Any, path: Location, value: Any) -> None:
 
 
 def _places_of(data: dict[str, Any], key: str) -> list[_Place]:
-    """Return all positions of a dotted key in the tables of a description.
+    """Return all positions to which a dotted key leads in the tables of a description.
 
-    The name of a parameter may be given without `parameters.`. If there is no position, LookupError is
-    raised.
+    The name of a parameter may be given without the prefix `parameters.`. LookupError is raised if
+    there is no position.
     """
     keys = key.split(".")
     parameters = data.get("parameters")
@@ -178,9 +179,10 @@ def _places_of(data: dict[str, Any], key: str) -> list[_Place]:
 
 
 def _places(target: Any, keys: Sequence[str], found: _Place) -> Iterator[_Place]:
-    """Yield all positions to which the keys `keys` lead, beginning at the table or list `target`.
+    """Yield the positions to which a path of keys leads from a table or list.
 
-    Each key is the key of a table, the name or index of a list member, or `*` for all members.
+    The argument `target` is this table or list. Each key is the key of a table, the name or index
+    of a list member, or `*` for all members.
     """
     if not keys:
         yield found
@@ -232,10 +234,10 @@ def _no_key(target: Any, key: str) -> str:
 
 
 def _indices(target: Any) -> dict[str, int | str]:
-    """Return the place of each member of a list or table: the key in the table, or the index in the list.
+    """Return the index or the key of each member of a list or table.
 
-    The result is a dictionary. The dictionary contains a list member under the index and under the
-    name, and a table member under the key.
+    The result is a dictionary. A list member appears under its index and, if it has a name, under
+    this name. A table member appears under its key.
     """
     if isinstance(target, dict):
         return {key: key for key in target}

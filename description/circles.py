@@ -53,10 +53,10 @@ def _of_lines(draft: Draft) -> Iterator[tuple[str, str, list[str]]]:
 
 
 def _of_elements(draft: Draft) -> Iterator[tuple[str, str, list[str]]]:
-    """Yield a triple for each quantity that an element publishes.
+    """Yield key path, name and dependencies of each quantity that an element publishes.
 
-    The triple contains the key path of the element, the name of the quantity, and the names on
-    which the quantity depends directly.
+    The key path is the path of the element. The dependencies are the names on which the quantity
+    depends directly.
     """
     driven = driven_outputs(draft)
     for key in ELEMENTS:

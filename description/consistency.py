@@ -61,7 +61,7 @@ def constraint_rows(chain: Description) -> list[str]:
 def _known(what: str, named: Iterable[tuple[str, str]], known: Sequence[str]) -> Iterator[Problem]:
     """Yield a problem for each unknown name.
 
-    The argument `named` contains pairs: path of the key, and the name that is its value.
+    The argument `named` contains pairs of a key path and the name that is the value of the key.
     """
     return (Problem(where, unknown(what, name, known)) for where, name in named if name not in known)
 
@@ -328,9 +328,10 @@ def _forces(draft: Draft, names: References) -> Iterator[Problem]:
 
 
 def _elements(draft: Draft, names: References) -> Iterator[Problem]:
-    """Yield a problem for each unknown point, joint or name in a table of a force element.
+    """Yield the problems of references and expressions in the tables of force elements.
 
-    Only force elements that are defined in the package `laws` are checked.
+    References are names of points and joints. Only force elements that are defined in the package
+    `laws` are checked.
     """
     for key, table in ELEMENTS.items():
         for part, reference in table.marked(Reference).items():

@@ -10,10 +10,10 @@ from .tables.chain import Description
 
 
 def contents(chain: Description) -> dict[str, Any]:
-    """Return all keys of a description with their values as written and as numbers.
+    """Return all keys of a description with their values, both as written and as numbers.
 
-    Lookup tables are included as points. If two descriptions have equal contents, they have equal
-    equations, initial states and simulations. The points are those that were read with the description,
-    even if the files have changed since.
+    If two descriptions have equal contents, they have equal equations, initial states and
+    simulations. Lookup tables are included as points. The points were read together with the
+    description; later changes of the files have no effect.
     """
     return {"written": tables_of(chain), "numbers": plain(chain)}

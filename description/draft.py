@@ -43,9 +43,9 @@ class Draft:
         return [(f"{key}[{i}]", entry) for i, entry in zip(kept, getattr(self.chain, key), strict=True)]
 
     def names(self, key: str) -> list[tuple[str, str]]:
-        """Return pairs for all members of a list or table: key path and name.
+        """Return the key path and the name of each member of a list or table.
 
-        Faulty members are included.
+        Members with faults are included.
         """
         items = self.data.get(key, ())
         if isinstance(items, dict):
@@ -54,10 +54,11 @@ class Draft:
         return [(f"{key}[{i}]", name) for i, name in named if isinstance(name, str)]
 
     def texts(self, key: str, *path: str) -> list[tuple[str, str]]:
-        """Return the strings at one key path in all members of a list or table, with the full key paths.
+        """Return the strings at one key path in all members of a list or table.
 
-        The argument `key` is the key of the list or table. The argument `path` leads from a member to
-        the string. Members without a string are omitted. Faulty members are included.
+        Each string is paired with its full key path. The argument `key` is the key of the list or
+        table. The argument `path` leads from a member to the string. Members without a string are
+        omitted. Members with faults are included.
         """
         items = self.data.get(key, ())
         members = items.items() if isinstance(items, dict) else enumerate(items)
@@ -72,10 +73,9 @@ def _inside(value: Any, path: Location) -> Any:
 
 
 def draft(data: dict[str, Any]) -> tuple[Draft | None, list[Problem]]:
-    """Return the valid parts of a file's tables and the problems of the other parts.
+    """Return the valid parts of a file's tables, and the problems of the faulty parts.
 
-    If a list or table such as `links` is invalid as a whole, for example missing, the first result is
-    None.
+    If a list or table such as `links` is missing or invalid as a whole, the first result is None.
     """
     with known_parameters(values(data.get("parameters"))):
         return _draft(data)

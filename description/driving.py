@@ -1,4 +1,4 @@
-"""Checks of controllers and other elements that drive inputs, of sample times and of initial values.
+"""Checks of elements that drive inputs, of sample times and of initial values.
 
 Initial values must not depend on forces or inputs, because they are computed from positions and
 velocities.
@@ -21,8 +21,10 @@ _MOST_SAMPLES = 1_000_000  # maximum number of samples, because the reference so
 
 
 def problems(draft: Draft, names: References) -> Iterator[Problem]:
-    """Yield a problem for each input that is unknown or driven twice, and for each initial value that
-    cannot be computed.
+    """Yield the problems of driven inputs, sample counts and initial values.
+
+    A driven input must exist, and only one controller may drive it. An initial value must not
+    depend on forces or inputs.
     """
     elements = [entry for key in ELEMENTS for entry in draft.entries(key)]
     yield from _inputs(elements, draft)
@@ -62,7 +64,7 @@ def _counts(elements: list[tuple[str, Element]], stop: float) -> Iterator[Proble
 
 
 class _Dependence:
-    """Dependence of initial values on forces and inputs, also by way of other elements."""
+    """Dependence of initial values on forces and inputs, directly or through other elements."""
 
     def __init__(self, elements: list[Element], draft: Draft, names: References) -> None:
         self._names = names

@@ -101,9 +101,9 @@ def from_data(
 
 
 def _faulty(data: dict[str, Any], known: Sequence[Problem]) -> Iterator[tuple[str, list[Problem]]]:
-    """Yield name and problems of each faulty case.
+    """Yield the name and the problems of each faulty case.
 
-    Problems that the description has without the case are omitted.
+    Problems that the description also has without the case are omitted.
     """
     for index, entry in cases.entries(data):
         _, _, problems = _variant(data, entry.get("set"), f"cases[{index}].set", "leads", known)
@@ -141,7 +141,10 @@ def schema() -> dict[str, Any]:
 
 
 def _with_paths(data: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """Return the tables with file paths relative to the working folder, at all keys called `file`."""
+    """Return the tables with file paths relative to the working folder.
+
+    A file path is the value of a key `file`.
+    """
 
     def placed(key: str, value: Any) -> Any:
         if isinstance(value, dict):

@@ -96,7 +96,7 @@ class References:
         return name in self._forces
 
     def kind(self, name: str) -> str:
-        """Return a phrase for messages that says whether a name is a force or an output of a controller."""
+        """Return the phrase `a force` or `an output of a controller` for a name in an error message."""
         return "an output of a controller" if self.measured.get(name, "").endswith(".output") else "a force"
 
     def expression_problem(self, name: str, order: int = 0) -> str | None:
@@ -125,12 +125,12 @@ class References:
         return f"unknown name {name!r}; {alternatives(name, own or known)}"
 
     def _instead_of(self, name: str) -> str:
-        """Return advice for error messages: which quantity an expression can contain instead of an input."""
+        """Return advice for an error message: which quantity an expression can use in place of an input."""
         return f"use {self._driven[name]}, which drives this input" if name in self._driven else _FOLLOWER
 
 
 def axes_for(point: str) -> str:
-    """Return advice for error messages: how a point gets axes of its own."""
+    """Return advice for an error message: give the point the key `rpy`, so that it has axes of its own."""
     return f"give points.{point} an rpy ([0.0, 0.0, 0.0]: axes of its link)"
 
 
@@ -139,9 +139,9 @@ def _has_axes(point: Any) -> bool:
 
 
 def _by_law(draft: Draft) -> Iterator[tuple[str, str]]:
-    """Yield two names of each quantity that a law in the package `laws` publishes.
+    """Yield two names of each quantity that a law in the package `laws` computes.
 
-    The first name is used in expressions, the second in equations.
+    Expressions use the first name, and equations use the second name.
     """
     for key, table in ELEMENTS.items():
         for _, name in draft.names(key):

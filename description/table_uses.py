@@ -1,4 +1,4 @@
-"""Checks of lookup tables: files, and use in expressions."""
+"""Checks of the files of lookup tables, and of the expressions that use lookup tables."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _fits(use: Expr, where: str, table: Table, draft: Draft, continuous: int) ->
 
 
 def _lacks(table: Table, continuous: int) -> str:
-    """Return the reason why a lookup table is not smooth enough, and the interpolation to choose."""
+    """Return the reason why a lookup table is not smooth enough, and recommend an interpolation."""
     if continuous == 1:
         text = "a rest length or a constraint on velocities or accelerations needs a continuous slope"
         return f'{text}; set interpolation = "pchip" or "cubic"'
@@ -78,7 +78,7 @@ def _lacks(table: Table, continuous: int) -> str:
 
 
 def _range(argument: Expr, draft: Draft) -> tuple[float, float]:
-    """Return the smallest and the largest value of a table's argument during the simulation, s."""
+    """Return the range of a lookup table's argument during the simulation: smallest and largest value, s."""
     parameters = draft.chain.parameter_values
     ends = [constants.value(argument, {**parameters, "t": time}) for time in (0.0, draft.chain.simulation.stop)]
     return min(ends), max(ends)

@@ -32,7 +32,7 @@ def unused(chain: Description) -> dict[str, tuple[str, ...]]:
     Returns
     -------
     dict
-        Unused names by `parameters` and `tables`, in the order of the file.
+        Unused names under the keys `parameters` and `tables`, in the order of the file.
     """
     used, in_cases = used_names(chain), set(_words([case.set for case in chain.cases]))
     return {key: tuple(name for name in getattr(chain, key) if name not in used[key] | in_cases) for key in _OPEN}
@@ -90,7 +90,7 @@ def _numbers(part: Any) -> Iterator[Expr]:
 
 
 def _expressions(chain: Description) -> Iterator[str | float]:
-    """Return all expressions of constraints, motions, forces, lines, force elements and outputs."""
+    """Return all expressions in constraints, motions, applied forces, force elements and outputs."""
     found: list[Any] = [entry.expression for entry in chain.programmed]
     found += [motion.position for motion in chain.motions]
     for force in chain.forces:

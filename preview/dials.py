@@ -31,7 +31,7 @@ def _coordinate(c: Coordinate, start: float, extent: float) -> dict[str, Any]:
 
 
 def _span(c: Coordinate, extent: float) -> float:
-    """Return half the range of the slider of a coordinate without end stops, rad or m."""
+    """Return half the range of a coordinate's slider, rad or m, for a coordinate without end stops."""
     if c.role != "joint":
         return _ELASTIC
     return np.pi if c.unit == "rad" else 0.5 * extent
@@ -58,7 +58,7 @@ def _range(value: float, least: float | None, most: float | None) -> tuple[float
 def input_dials(machine: PreviewMachine, extent: float) -> list[dict[str, Any]]:
     """Return the sliders of the FMU inputs.
 
-    The ranges of the sliders follow from the weight and the size of the mechanism.
+    The range of each slider follows from the weight and the size of the mechanism.
     """
     return list(_inputs(machine, extent))
 

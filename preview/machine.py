@@ -23,8 +23,8 @@ class PreviewMachine:
     mechanism : Mechanism
         Bodies, closures and force elements.
     start : tuple of ndarray, shape (n,) each
-        Initial coordinates, rad or m, and rates; values of the description if no initial state was
-        found.
+        Initial coordinates, rad or m, and rates, rad/s or m/s. If no initial state was found, they
+        are the values in the description.
     obstacle : str
         Reason why no initial state was found; otherwise empty.
     """

@@ -28,7 +28,10 @@ class PreviewPage:
 
 
 def page_of(preview: Preview) -> PreviewPage:
-    """Return the page of a preview. Raises MissingToolError without three.js."""
+    """Return the HTML page of a preview.
+
+    MissingToolError is raised if three.js is not installed.
+    """
     script = files(__package__).joinpath("preview.js").read_text(encoding="utf-8")
     player = player_without_scene(script)
     values = {"file": preview.path.name, "case": preview.case, "player": player}

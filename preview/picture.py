@@ -1,4 +1,4 @@
-"""Data that the page draws: the scene of a mechanism, and body frames and forces in one pose."""
+"""Data for the drawing on the preview page: the scene, and body frames and forces in one pose."""
 
 from __future__ import annotations
 
@@ -53,9 +53,10 @@ def pose_data(machine: PreviewMachine, pose: Pose, inputs: Mapping[str, float]) 
 def _state(
     machine: PreviewMachine, model: analysis.ReferenceModel, pose: Pose, inputs: Mapping[str, float]
 ) -> analysis.KinematicState:
-    """Return the state in a pose; the outputs of the input filters equal the input values.
+    """Return the state of the mechanism in a pose.
 
-    The initial pose has the initial rates. In all other poses, the mechanism is at rest.
+    The initial pose has the initial rates. In all other poses, the mechanism is at rest. The
+    outputs of the input filters equal the input values.
     """
     start, rates = machine.start
     lag = model.internal.start.copy()

@@ -19,7 +19,11 @@ _MOST_STEPS = 100  # Largest number of steps into which one move of a coordinate
 
 @dataclass(frozen=True)
 class Pose:
-    """Coordinates q, shape (n,), rad or m, and a note if they differ from the requested coordinates."""
+    """Pose of a mechanism: coordinates q, shape (n,), rad or m.
+
+    The attribute `note` explains why the coordinates differ from the requested ones; otherwise it
+    is empty.
+    """
 
     q: Array
     note: str = ""
@@ -70,7 +74,10 @@ def settled(machine: PreviewMachine, pose: Pose, inputs: Mapping[str, float]) ->
 
 
 def open_by(mechanism: Mechanism, q: Array) -> float:
-    """Return the largest closure residual at q, shape (n,), m or dimensionless; 0 without closures."""
+    """Return the largest residual of the loop closures at the coordinates q, shape (n,).
+
+    The residual is in m or dimensionless. It is 0 if the mechanism has no loop closures.
+    """
     model = analysis.ReferenceModel(mechanism)
     loops = model.constraints.loops.rows(model.state(0.0, q, np.zeros(mechanism.n)).posture)
     return float(np.abs(loops.Phi).max(initial=0.0))

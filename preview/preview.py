@@ -30,7 +30,7 @@ _KEPT = 8  # Number of mechanisms with changed parameters that are kept in memor
 
 @dataclass(frozen=True)
 class View:
-    """Settings of the page.
+    """Settings of the preview page.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class Preview:
     Parameters
     ----------
     path : Path
-        Description file. Raises DescriptionError if it cannot be read.
+        Description file. OSError is raised if the file does not exist.
     case : str
         Name of a case that the page shows at first, or empty.
     """
@@ -85,7 +85,7 @@ class Preview:
     def poll(self) -> bool:
         """Read the description again if the description file, or a file named in it, has changed.
 
-        Returns whether a file has changed.
+        The result is True if a file has changed.
         """
         if not self._watch.changed():
             return False
@@ -96,9 +96,9 @@ class Preview:
         return True
 
     def wait(self, version: int, seconds: float) -> int:
-        """Wait until the content has a new version, and return the number of the present version.
+        """Wait until the version number of the content differs from `version`, and return the present number.
 
-        The argument `seconds` is the maximum waiting time.
+        The function waits at most `seconds`.
         """
         with self._changes:
             self._changes.wait_for(lambda: self.version != version, seconds)
@@ -116,9 +116,9 @@ class Preview:
     # ---- answers ----
 
     def show(self, view: View) -> dict[str, Any]:
-        """Return everything that the page shows: problems, tree, scene, sliders, pose and forces.
+        """Return all data that the preview page shows: problems, tree, scene, sliders, pose and forces.
 
-        Scene and sliders are left out if the page already has them. If the file is faulty, scene and
+        Scene and sliders are omitted if the page already has them. If the file is faulty, scene and
         sliders are those of the last valid mechanism.
         """
         with self._busy, np.errstate(all="ignore"):
@@ -182,7 +182,7 @@ class Preview:
         return self._chains[case]
 
     def _machine(self, case: str, parameters: Mapping[str, float]) -> tuple[int, PreviewMachine]:
-        """Return an identification number and the mechanism of a case with changed parameter values."""
+        """Return a number that identifies a mechanism, and the mechanism with changed parameter values."""
         key = (case, *sorted(parameters.items()))
         if key not in self._machines:
             made = machine_of(_changed(self._chain(case), parameters))

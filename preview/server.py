@@ -54,7 +54,7 @@ class PreviewServer:
 
     @property
     def url(self) -> str:
-        """Address of the page."""
+        """URL of the preview page, which contains the server's secret token."""
         return f"http://{ADDRESS}:{self.port}/{self.token}/"
 
     def __enter__(self) -> PreviewServer:
@@ -75,7 +75,10 @@ class _Server(ThreadingHTTPServer):
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """Answers to requests; a request without the token or with a foreign host gets status 403."""
+    """Handler of the HTTP requests to the preview.
+
+    A request without the token or with a foreign host gets status 403.
+    """
 
     owner: PreviewServer
     protocol_version = "HTTP/1.1"
@@ -96,7 +99,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._fail(HTTPStatus.NOT_FOUND)
 
     def do_POST(self) -> None:
-        """Answer a request for data in JSON."""
+        """Answer a request of the preview page with data in JSON."""
         preview, size = self.owner.preview, self.headers.get("Content-Length", "")
         answers: dict[str, Callable[[View], Any]] = {
             "show": preview.show,
@@ -117,16 +120,16 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(answer, "application/json")
 
     def log_message(self, *arguments: object) -> None:
-        """Do nothing, so that requests are not printed."""
+        """Print no message for a request, unlike the base class."""
 
     @property
     def _place(self) -> str:
         return self.path.split("?")[0].split("/", 2)[2]
 
     def _is_allowed(self) -> bool:
-        """Return whether the path begins with the token and the host is this computer.
+        """Return whether the path begins with the token, and the `Host` header names this computer.
 
-        The check of the host prevents DNS rebinding.
+        The check of the `Host` header prevents DNS rebinding.
         """
         parts = self.path.split("?")[0].split("/", 2)
         given = parts[1] if len(parts) == 3 else ""
@@ -168,7 +171,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
     def _stream(self) -> None:
-        """Send the version number of the file now and after each change, until the page is closed."""
+        """Send the file's version number to the page now and after each change, until the page is closed."""
         self.close_connection = True
         self._begin("text/event-stream", {"Connection": "close"})
         version = 0
@@ -182,9 +185,9 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def view_of(question: Mapping[str, Any]) -> View:
-    """Return the settings in a request of the page.
+    """Return the page settings that a request contains.
 
-    Raises ValueError, TypeError or KeyError if the request is invalid.
+    ValueError, TypeError or KeyError is raised if the request is invalid.
     """
     numbers = {
         key: {str(name): _finite(value) for name, value in question.get(key, {}).items()}

@@ -1,4 +1,4 @@
-"""Tree of a description's tables for the page."""
+"""Tree of a description's tables for the preview page."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Any
 
 
 def tree(tables: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the keys of a table as nodes with a key, a title, the text of a value, and inner nodes.
+    """Return one tree node for each key of a table.
 
-    An array that contains no tables is shown as one value.
+    A node contains the key, a title, the value as text, and inner nodes. An array without tables is
+    shown as one value.
     """
     return [_node(key, key, value) for key, value in tables.items()]
 

@@ -69,7 +69,10 @@ def page(
     notes: Sequence[str] = (),
     live: LivePart | None = None,
 ) -> ReportPage:
-    """Return a page that plays a scene, above a table and notes. Raises MissingToolError without three.js."""
+    """Return a page that plays a scene, above a table and notes.
+
+    MissingToolError is raised if three.js is not installed.
+    """
     chain = scene.mechanism.chain
     tables = [] if table is None else [HeadedTable(table)]
     return ReportPage(

@@ -119,7 +119,7 @@ def _sentence(outcomes: Sequence[Outcome]) -> str:
 
 
 def _number(cases: Sequence[str], word: str) -> str:
-    """Return the number of cases with a verdict as text, such as `1 disagrees` or `2 disagree`."""
+    """Return a text that states how many cases have a verdict, such as `1 disagrees` or `2 disagree`."""
     return f"{len(cases)} {word if len(cases) == 1 else word.removesuffix('s')}"
 
 

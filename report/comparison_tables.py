@@ -134,7 +134,7 @@ def verdict(outcome: Outcome) -> str:
 
 
 def plausible(outcome: Outcome) -> str:
-    """Return one word that says whether the values of a case are plausible; a dash for a failed case."""
+    """Return `plausible` or `questionable` for the values of a case, and a dash for a failed case."""
     if isinstance(outcome, CaseFailure):
         return NOTHING
     return "questionable" if outcome.result["plausible"] else "plausible"

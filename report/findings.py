@@ -25,7 +25,7 @@ def lines(report: RunReport) -> list[tuple[str, str, str]]:
 
 
 def word(name: str, report: RunReport) -> str:
-    """Return the word for one finding of the verdict, such as `agrees` or `disagrees`."""
+    """Return the word that states one finding of the verdict, such as `agrees` or `disagrees`."""
     if name == "agrees" and not report.others:
         return "not compared"
     return _WORDS[name][not report.findings[name].ok]

@@ -57,8 +57,8 @@ def _sizes(report: RunReport) -> Mapping[str, float]:
     """Return a scale for forces, N, and a scale for moments, N·m.
 
     The scale of forces is the largest force in the mechanism, or the weight if that is larger. The
-    scale of moments is this force times the size of the mechanism. Much smaller values are rounding
-    errors.
+    scale of moments is this force times the size of the mechanism. Values that are much
+    smaller than the scales are rounding errors.
     """
     mechanism, course = report.mechanism, report.course
     weight = sum(float(body.mass) for body in mechanism.bodies) * float(np.linalg.norm(_gravity(mechanism)))
@@ -174,9 +174,10 @@ def _numbers(what: str, peak: _Peak | None, unit: str, sizes: Mapping[str, float
 
 
 def _with_unit(value: float, unit: str, size: float) -> str:
-    """Return a value with three digits and its unit, with the prefix k or M for large values.
+    """Return a value with three significant digits and its unit.
 
-    The argument `size` is the scale from `_sizes`. Values below 1e-9 times this scale are written as 0.
+    Large values have the prefix k or M. The argument `size` is the scale from `_sizes`. Values
+    below 1e-9 times this scale are written as 0.
     """
     shown = 0.0 if abs(value) <= _ZERO * size else value
     prefix, factor = next(((p, s) for p, s in (("M", 1e6), ("k", 1e3)) if abs(shown) >= 0.9995 * s), ("", 1.0))

@@ -21,7 +21,10 @@ from .tables import TextTable
 
 @dataclass(frozen=True)
 class Paragraph:
-    """Paragraph of text; left out of the page if the text is empty."""
+    """Paragraph of text on a page.
+
+    The page omits a paragraph without text.
+    """
 
     kind: ClassVar = "paragraph"
     text: str
@@ -32,7 +35,10 @@ class Paragraph:
 
 @dataclass(frozen=True)
 class Listing:
-    """List of items, each with or without a name in code font; an empty list is left out of the page."""
+    """List of items on a page, each with or without a name in code font.
+
+    The page omits an empty list.
+    """
 
     kind: ClassVar = "listing"
     items: Sequence[tuple[str, str]]
@@ -43,7 +49,10 @@ class Listing:
 
 @dataclass(frozen=True)
 class NamedFacts:
-    """Facts with their names; left out of the page if there are no facts."""
+    """Facts on a page, each with a name.
+
+    The page omits this part if there are no facts.
+    """
 
     kind: ClassVar = "facts"
     items: Mapping[str, str]
@@ -54,14 +63,16 @@ class NamedFacts:
 
 @dataclass(frozen=True)
 class HeadedTable:
-    """Table below a heading; a table without rows is left out.
+    """Table of a page below a heading.
+
+    The page omits a table without rows.
 
     Attributes
     ----------
     table
         Headers and rows.
     heading, hint
-        Heading above the table, which may be empty, and an explanatory text in small type.
+        Heading above the table, and an explanatory text in small type. Both may be empty.
     folded
         Whether the table is hidden until the reader clicks on its heading.
     """
@@ -91,7 +102,10 @@ class InlineFigure:
 
 @dataclass(frozen=True)
 class CommandLine:
-    """Command line in a box of the page; left out if the command line is empty."""
+    """Command line in a box of the page.
+
+    The page omits an empty command line.
+    """
 
     kind: ClassVar = "command"
     text: str
@@ -105,7 +119,10 @@ Part = Paragraph | Listing | NamedFacts | HeadedTable | InlineFigure | CommandLi
 
 @dataclass(frozen=True)
 class Section:
-    """Section of a page with an anchor and a heading; parts and sections without content are left out."""
+    """Section of a page with an anchor and a heading.
+
+    The page omits parts and sections without content.
+    """
 
     anchor: str
     heading: str
@@ -130,11 +147,11 @@ class ReportPage:
     content
         Sections in reading order.
     findings
-        Lines of the verdict: a word and a sentence each.
+        Lines of the verdict, each with a word and a sentence.
     remarks
         Remarks below the verdict.
     numbers
-        Key numbers: label and value.
+        Key numbers, each with a label and a value.
     player
         Player of the motion next to the key numbers, or None.
     live
@@ -158,7 +175,7 @@ class ReportPage:
         return [section for section in self.content if section.parts]
 
     def values(self) -> dict[str, Any]:
-        """Return the values that the template `page.html.jinja` shows."""
+        """Return the values that the template `page.html.jinja` inserts into the page."""
         figures = figure_scripts(
             [p.picture for s in self.sections for p in s.parts if isinstance(p, InlineFigure)]
         )

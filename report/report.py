@@ -83,7 +83,7 @@ def render(report: RunReport, drawn: Iterable[Picture]) -> str:
 
 
 def cases_data(chain: Description, outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """Return the contents of `cases.json`: for each case the contents of its `result.json`, or its error."""
+    """Return the contents of `cases.json`: the results of each case, or the error of a failed case."""
     return {
         "model": chain.name,
         "cases": {outcome.case: outcome.result for outcome in outcomes},

@@ -29,7 +29,10 @@ Kind = Literal["text", "code", "expression", "number", "verdict", "link", "open"
 
 @dataclass(frozen=True)
 class TextTable:
-    """Table of text: headers, kind of content of each column, and rows."""
+    """Table with text in every cell.
+
+    The attribute `kinds` contains the kind of content of each column, such as `number` or `code`.
+    """
 
     headers: tuple[str, ...]
     kinds: tuple[Kind, ...]
@@ -77,7 +80,7 @@ def lines(mechanism: Mechanism) -> TextTable:
 
 
 def contacts(mechanism: Mechanism) -> TextTable:
-    """Return a table of the contacts."""
+    """Return a table of the contacts between points and planes."""
     columns: list[tuple[str, Kind, Callable[[Contact], str]]] = [
         ("contact", "code", lambda e: e.name),
         ("point", "text", lambda e: f"{e.link} at {_numbers(e.point)} m"),
@@ -191,7 +194,10 @@ def task(mechanism: Mechanism) -> TextTable:
 
 
 def closures(mechanism: Mechanism) -> TextTable:
-    """Return a table of the loop closures, which are cut joints or replacement joints."""
+    """Return a table of the loop closures.
+
+    A cut joint closes a loop by constraints. A replacement joint closes a loop by spring-dampers.
+    """
     columns: list[tuple[str, Kind, Callable[[Closure], str]]] = [
         ("closure", "code", lambda c: c.name),
         ("type", "text", lambda c: c.type.replace("_", " ")),
@@ -280,7 +286,8 @@ def pairs(left: str, right: str, kinds: tuple[Kind, Kind], content: Mapping[str,
 def tabulate(columns: Iterable[tuple[str, Kind, Callable[[T], str]]], items: Iterable[T]) -> TextTable:
     """Return a table with one row per item.
 
-    Each column has a header, a kind, and a function that returns the text of an item.
+    The argument `columns` contains, for each column, a header, the kind of content, and a function
+    that returns the text of an item.
     """
     headers, kinds, cells = zip(*columns, strict=True)
     return TextTable(headers, kinds, tuple(tuple(cell(item) for cell in cells) for item in items))

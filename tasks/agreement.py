@@ -1,4 +1,7 @@
-"""Agreement of runs with the reference solver; a disagreement is examined before a run counts as wrong."""
+"""Comparison of runs with the reference solver.
+
+A run that disagrees is examined further before it counts as wrong.
+"""
 
 from __future__ import annotations
 
@@ -51,8 +54,9 @@ def judge(
     """Compare runs with the reference solver, in the order of the attempts.
 
     A run that disagrees is repeated with a finer tolerance. If the repeated run also disagrees, the
-    reference run is repeated to determine how sensitive the motion is, see `runs.compare.sensitivity`.
-    The admissible difference of a run is proportional to its tolerance.
+    reference run is repeated to determine how sensitive the motion is, see
+    `runs.compare.sensitivity`. If the motion is sensitive, larger differences are admissible for
+    runs with larger tolerances.
 
     Parameters
     ----------
@@ -195,11 +199,11 @@ def _free_change(mechanism: Mechanism, size: Mapping[str, float], C: Array, leve
     mechanism
         Mechanism with n coordinates.
     size
-        Scales by signal, in the signal's unit.
+        Scale of each signal by its name, in the unit of the signal.
     C
         Jacobian of the constraints, shape (m, n).
     level
-        `position` or `velocity`.
+        `position` to change positions, or `velocity` to change velocities.
     """
     unit = np.array([size[name] for name in signal_names(mechanism.coordinates, level)])
     signs = (-1.0) ** np.arange(len(unit))

@@ -22,7 +22,7 @@ from ..options.model import BuildOptions
 class Tools:
     """Compilers of an FMU, and the target platforms.
 
-    An empty tuple of platforms means the platform of this machine.
+    If the tuple of platforms is empty, the FMU is built for the platform of this computer.
     """
 
     compilers: Compilers
@@ -37,19 +37,24 @@ def build_native(
     platforms: Sequence[Platform] = (),
     march: str = "",
 ) -> Fmu:
-    """Write `Name.fmu` by the native backend; the arguments are those of `fmu.backends.fmu.Order`."""
+    """Build the file `Name.fmu` by the native backend.
+
+    The arguments have the meanings of the attributes of `fmu.backends.fmu.Order`.
+    """
     return Native().build(Order(model, out, fmi, platforms, march, progress, documents))
 
 
 def documents(model: System, fmi: str, made_by: Sequence[Toolchain]) -> dict[str, str | bytes]:
-    """Return the documentation and all other additional files of an FMU, see `report.fmu_page.contents`."""
+    """Return the documentation and the other additional files of an FMU; see `report.fmu_page.contents`."""
     from ..report.fmu_page.contents import contents  # noqa: PLC0415 - matplotlib takes a second to load
 
     return contents(model, fmi, made_by)
 
 
 def build(model: System, options: BuildOptions, tools: Tools) -> Fmu:
-    """Write the Modelica source, its script and one FMU, by the preferred backend.
+    """Write the Modelica source, its simulation script and one FMU.
+
+    The preferred backend builds the FMU.
 
     Parameters
     ----------
@@ -95,7 +100,7 @@ def compilers_of(choice: str, omc: str | None, timeout: float) -> Compilers:
 
 
 def check_march(march: str, compilers: Compilers, fmi: str, systems: Sequence[Platform] = ()) -> None:
-    """Raise DescriptionError if no compiler can build for the processors of the option `--march`."""
+    """Raise DescriptionError if no compiler can build for the processors that the option `--march` names."""
     if march and not any(backend.cross for backend in compilers.backends):
         wanted = f"{compilers.backends[0].name} does not choose processors; choose the compiler native"
         raise DescriptionError("march", wanted)

@@ -1,4 +1,4 @@
-"""Output of `check`: bodies, coordinates, constraints, coordinate partition and initial state."""
+"""Output of the command `check`: bodies, coordinates, constraints, partition and initial state."""
 
 from __future__ import annotations
 
@@ -167,7 +167,10 @@ def _words_of(table: Mapping[str, Any]) -> str:
 
 
 def tables(model: System, data: dict[str, Any]) -> list[Table | str]:
-    """Return the result of `facts` as tables and lines for a terminal."""
+    """Return the facts about a model as tables and lines for a terminal.
+
+    The argument `data` is the result of the function `facts`.
+    """
     constraints = model.solvability
     bodies = Table("body", "parent", "mass kg", title=f"{data['model']}: bodies")
     for body in data["bodies"]:

@@ -20,7 +20,10 @@ from ..runs.fmpy_runs.states import State, signals
 
 
 def evaluate(model: System, state: State) -> dict[str, Any]:
-    """Return the names of the coordinates and the results of each backend at a state, JSON-ready."""
+    """Return the coordinate names and the results of each backend at one state.
+
+    The returned tables can be written as JSON.
+    """
     truth = analysis.evaluate(model.problem, state.t, state.q, state.qd, state.z)
     backends: dict[str, Any] = {
         "reference": {

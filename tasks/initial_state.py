@@ -1,4 +1,4 @@
-"""Initial state of a model for `check`: inputs, forces of elements, accelerations and modes."""
+"""Initial state for the command `check`: inputs, element forces, accelerations and modes."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def initial_data(model: System, initial: InitialState) -> dict[str, Any]:
 
 
 def _modes(model: System) -> InitialModes:
-    """Return the modes about the initial state, or none if the constraints are singular there."""
+    """Return the modes about the initial state; an empty result if the modes cannot be computed."""
     from ..linear import InitialModes, initial_modes  # noqa: PLC0415 - figures of `linear` take a second to load
 
     try:
@@ -74,7 +74,10 @@ def _modes(model: System) -> InitialModes:
 
 
 def initial_tables(found: Mapping[str, Any]) -> Iterator[Table | str]:
-    """Yield the result of `initial_data` as tables and lines for a terminal, without empty lists."""
+    """Yield the initial state as tables and lines for a terminal.
+
+    The argument `found` is the result of the function `initial_data`. Empty lists yield nothing.
+    """
     if found["inputs"]:
         values = ", ".join(f"{i['name']} = {i['value']:.6g} {i['unit']}" for i in found["inputs"])
         yield f"inputs at t = 0: {values}"

@@ -102,7 +102,7 @@ class LoadSummary:
         return replace(self.run, signals={names[name]: values for name, values in self.run.signals.items()})
 
     def notes(self) -> list[str]:
-        """Return the notes that explain the marks in the table.
+        """Return one note for each joint, closure and knife edge with reactions that are not unique.
 
         Returns
         -------

@@ -16,7 +16,7 @@ NOT_UNIQUE = "not unique"
 
 
 def data(found: analysis.Reactions) -> dict[str, Any]:
-    """Return the analysis of joint reactions, JSON-ready."""
+    """Return the analysis of joint reactions as JSON-ready data."""
     return {
         "rows": found.rows,
         "columns": found.columns,
@@ -63,9 +63,9 @@ def redundancy(groups: Iterable[tuple[str, ...]]) -> dict[str, str]:
 
 
 def redundancy_of(model: System) -> dict[str, str]:
-    """Return the redundant constraint equations at a model's initial state.
+    """Return the names of the redundant constraint equations at a model's initial state.
 
-    The result also contains the equations that the equations of motion omit.
+    A separate entry lists the redundant equations that the equations of motion omit.
     """
     found = redundancy(model.solvability.redundant)
     if found:
@@ -76,9 +76,10 @@ def redundancy_of(model: System) -> dict[str, str]:
 
 
 def gap(rank: analysis.Rank) -> str:
-    """Return a sentence on the singular values that decide the rank.
+    """Return a sentence on the singular values that decide the rank of the constraint Jacobian.
 
-    The sentence contains the smallest nonzero singular value, and the largest one that counts as zero.
+    The sentence contains the smallest nonzero singular value, and the largest one that counts as
+    zero.
     """
     largest = f"{rank.largest:.2g}" if rank.largest else "0"
     return (
@@ -137,12 +138,12 @@ def doubtful_loads(found: analysis.Reactions, link: str, axis: Iterable[float] |
     Parameters
     ----------
     found
-        Analysis of the joint reactions.
+        Result of the analysis of joint reactions.
     link
         Link that the joint moves.
     axis
-        Axis of the joint in the joint's frame, from which the components `axial` and `normal` follow;
-        None omits these components.
+        Axis of the joint in the joint's frame. The components `axial` and `normal` refer to this
+        axis. They are omitted if the axis is None.
     """
     # The joint is listed as "NAME (joint)" if a closure has the same name as the link.
     names = (link, f"{link} (joint)")

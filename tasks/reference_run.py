@@ -26,7 +26,7 @@ from ..runs.fmpy_runs.inputs import InputTable, problem_with
 
 
 def step_notes(simulation: Simulation, modes: Sequence[analysis.LinearisedMode]) -> tuple[str, ...]:
-    """Return a note if the fixed step of RK4 is too long for the stiffest mode, and nothing otherwise."""
+    """Return a note if the fixed step of RK4 is too long for the stiffest mode, else an empty tuple."""
     longest = min((mode.longest_rk4_step for mode in modes), default=np.inf)
     if simulation.method != "RK4" or simulation.step <= longest:
         return ()
@@ -38,9 +38,10 @@ def step_notes(simulation: Simulation, modes: Sequence[analysis.LinearisedMode])
 
 
 def reference_run(model: System, inputs: InputTable | None, progress: Progress) -> Trajectory:
-    """Return the reference solver's run, with the natural magnitudes of its signals.
+    """Return the reference solver's run, with the natural magnitudes of the run's signals.
 
-    Raises the errors of `reference_runs`.
+    Natural magnitudes are scales for the comparison of signals. The function raises the same errors
+    as `reference_runs`.
     """
     return reference_runs(model, problem_with(model, inputs), progress)[0]
 

@@ -61,7 +61,7 @@ class RunPlan:
     inputs
         Inputs of the FMU over time; None if all inputs are zero.
     tolerance
-        Admissible error relative to each signal's scale, see `granted`.
+        Admissible error relative to each signal's scale, as returned by `granted`.
     """
 
     options: RunOptions
@@ -207,8 +207,8 @@ def _report(
 ) -> RunReport:
     """Return the results of a run for the report.
 
-    The argument `known` contains two versions of the reference run. The first has only the requested
-    joint reactions, the second has all joint reactions.
+    The argument `known` contains two versions of the reference run. The first version has only the
+    requested joint reactions. The second version has all joint reactions.
     """
     truth, loaded = known
     attempts = [run.attempt for run in judged]
@@ -346,7 +346,10 @@ def _guide_notes(problem: analysis.InitialValueProblem, truth: Trajectory) -> It
 
 
 def _projection_notes(model: System) -> tuple[str, ...]:
-    """Return a note on which runs project onto the constraints and which rely on the constraint stabilisation."""
+    """Return a note on how each run maintains the constraints.
+
+    Some runs project onto the constraints. The other runs rely on the constraint stabilisation.
+    """
     if not model.program.projections:
         return ()
     keys = model.chain.constraints

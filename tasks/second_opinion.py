@@ -62,7 +62,7 @@ class Opinion:
         return (f"{_UNCONFIRMED}: {self.absent}",) if self.absent else ()
 
     def of_start(self, finding: Finding) -> Finding:
-        """Return the finding on consistency, with the oracle's objections to the initial state.
+        """Return the finding on consistency, with the oracle's objections to the initial state added.
 
         The finding is negative if the oracle has objections.
         """
@@ -128,14 +128,17 @@ def asked(
 
 
 def _keep(slot: Slot, found: Opinion) -> None:
-    """Store the oracle's run if the oracle has no objection to the initial state; objections are never stored."""
+    """Store the oracle's run unless the oracle objects to the initial state.
+
+    The objections themselves are never stored.
+    """
     for attempt in found.attempts:
         if attempt.trajectory is not None and not found.start:
             slot.keep(attempt.trajectory)
 
 
 def _repeatable(attempt: Attempt, model: System, inputs: InputTable | None) -> Attempt:
-    """Return the oracle's run in a form that can be repeated with a finer tolerance."""
+    """Return the oracle's run with a function that repeats the run with a finer tolerance."""
 
     def finer() -> Attempt:
         tolerance = model.chain.simulation.tolerance * SOLVER_MARGIN * FINER
@@ -163,8 +166,8 @@ def _tables(inputs: InputTable | None) -> dict[str, list[list[float]]]:
 def given(model: System) -> tuple[dict[str, Any], Claims]:
     """Return the inputs of the oracle as plain data.
 
-    The data are the tables of the description, and statements about the initial state. The oracle
-    checks these statements.
+    The first result contains the tables of the description. The second result contains claims about
+    the initial state, which the oracle checks.
 
     Parameters
     ----------

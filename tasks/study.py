@@ -50,11 +50,11 @@ class Study:
         return any(entry.result.get("plausible") for entry in self.runs)
 
     def data(self) -> dict[str, Any]:
-        """Return the contents of `cases.json`."""
+        """Return the results of all cases, which the file `cases.json` contains."""
         return cases_data(self.chain, self.runs)
 
     def table(self) -> Table:
-        """Return the table of cases for a terminal."""
+        """Return a table of the cases and their verdicts for a terminal."""
         table = Table("case", "n", "dof", "relative error", "verdict", "plausible", *([] if self.ok else ["why"]))
         for entry in self.runs:
             word = verdict(entry)
@@ -92,10 +92,10 @@ class _Job:
 
 
 def study_cases(file: Path, options: StudyOptions) -> Study:
-    """Run all cases of a description in parallel, and write one folder per case and the page that compares them.
+    """Run all cases of a description in parallel, and write a page that compares the cases.
 
-    A case that cannot be built or run is reported as failed, and the study continues with the remaining
-    cases.
+    The results of each case are in a separate folder. A case that cannot be built or run is
+    reported as failed, and the study continues with the remaining cases.
 
     Parameters
     ----------

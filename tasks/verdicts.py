@@ -1,6 +1,7 @@
-"""Removal of verdicts of earlier commands before a new command starts work.
+"""Removal of outdated verdicts.
 
-If the new command fails, no outdated verdict remains.
+A command removes the verdicts of earlier commands before it starts work. If the command fails, no
+outdated verdict remains.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _NAME = re.compile(r"""^\s*name\s*=\s*["'](\w+)["']""", re.MULTILINE)
 
 
 def withdraw_run(file: Path, case: str | None, out: Path | str | None) -> None:
-    """Remove the verdict of an earlier `run` of a description.
+    """Remove the verdict that an earlier command `gpmelica run` wrote for a description.
 
     Parameters
     ----------
@@ -36,9 +37,9 @@ def withdraw_run(file: Path, case: str | None, out: Path | str | None) -> None:
 
 
 def withdraw_study(file: Path, out: Path | str | None) -> None:
-    """Remove the verdicts of an earlier `study`.
+    """Remove the verdicts that an earlier command `gpmelica study` wrote.
 
-    The verdicts of all cases on the page of the study are removed, and the page itself.
+    The files that compare the cases are removed, and the verdict of each compared case.
     """
     for folder in _folders(file, out, "_study"):
         for case in _cases(folder / "cases.json"):
@@ -62,12 +63,15 @@ def withdraw_sweep(file: Path, case: str | None, out: Path | str | None) -> None
 
 
 def withdraw_cosim(system: Path, out: Path | str | None) -> None:
-    """Remove the results of an earlier `cosim` of an SSP archive."""
+    """Remove the results that an earlier command `gpmelica cosim` wrote for an SSP archive."""
     _remove(Path(out or system.stem), "report.html", "result.json", "report.txt", "signals.csv")
 
 
 def withdraw_optimum(file: Path, case: str | None, out: Path | str | None) -> None:
-    """Remove the result of an earlier `optimize`, and the verdict on the run with the best values."""
+    """Remove the result that an earlier command `gpmelica optimize` wrote.
+
+    The verdict on the run with the best values is also removed.
+    """
     for folder in _folders(file, out, f"_{case}_optimum" if case else "_optimum"):
         _remove(folder, "optimum.json")
         withdraw_verdict(folder / "run")

@@ -17,7 +17,7 @@ from ..types.units import known_unit, quotient
 
 @dataclass(frozen=True)
 class _Form:
-    """Keys of one type of controller.
+    """Required and optional keys of one type of controller.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ class Controller(Element):
     @model_validator(mode="before")
     @classmethod
     def _with_defaults(cls, given: Any) -> Any:
-        """Insert the default values of the keys that belong to the type."""
+        """Insert the default values of the keys that this type of controller accepts."""
         form = _FORMS.get(str(given.get("type"))) if isinstance(given, dict) else None
         if form is None:
             return given
@@ -167,43 +167,49 @@ class Controller(Element):
 
     @property
     def commands(self) -> dict[str, Command]:
-        """Commands of this type of controller."""
+        """Command signals that this type of controller uses, by key."""
         form = _FORMS[self.type]
         return {key: mark for key, mark in self.marked(Command).items() if key in (*form.required, *form.defaults)}
 
     @property
     def direct_commands(self) -> tuple[str, ...]:
-        """Keys of the commands with direct feedthrough to the output of the controller.
+        """Keys of the command signals with direct feedthrough to the output of the controller.
 
-        All other commands act on the output only through states.
+        All other command signals act on the output only through states.
         """
         return tuple(self.commands) if self.type in ("pi", "pid") or self.sample is not None else ()
 
     @property
     def sample_key(self) -> str | None:
-        """Key of the sample time if the controller is sampled, else None."""
+        """Key of the sample time, s; None for a continuous controller."""
         return None if self.sample is None else "sample"
 
     @property
     def initial_commands(self) -> tuple[str, ...]:
-        """Key of the command whose value at t = 0 is the initial value of a filter; or an empty tuple."""
+        """Key of the command signal whose value at t = 0 is the initial value of a filter.
+
+        The result is empty if the controller has no such filter.
+        """
         if self.derivative_time is not None:
             return ("measured",)
         return ("signal",) if self.signal is not None and self.start is None else ()
 
     @property
     def ascending(self) -> tuple[tuple[str, str], ...]:
-        """Keys of the lower and the upper limit, as one pair; empty unless both limits are given."""
+        """Keys of the lower and the upper limit, as one pair.
+
+        The result is empty unless the description gives both limits.
+        """
         return () if self.lower is None or self.upper is None else (("lower", "upper"),)
 
     @property
     def drives_input(self) -> str | None:
-        """Name of the input that this controller drives; None without such an input."""
+        """Name of the FMU input that this controller drives; None if the controller drives no input."""
         return self.drives
 
     @property
     def units(self) -> dict[str, str]:
-        """Units of the measured quantity, the output, the gain and the rate of the output."""
+        """Units of the controller's measured quantity, output, gain and output rate."""
         output = self.unit if self.type in ("filter", "rate_limit") else self.output_unit or "1"
         gain, rate = quotient(output, self.unit), quotient(output, "s")
         return {"unit": self.unit, "output": output, "gain": gain, "rate": rate}

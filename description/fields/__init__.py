@@ -1,1 +1,1 @@
-"""Field types that all tables of a description share."""
+"""Field types and annotations for the keys in the tables of a description."""

@@ -47,7 +47,7 @@ class Quantity:
 class Command(Quantity):
     """Annotation of a key whose value is an expression.
 
-    Without an expression, the value is the FMU input `<name>_<key>`.
+    If the key is absent, the FMU input `<name>_<key>` provides the value.
     """
 
 
@@ -94,71 +94,77 @@ class Element(Part):
 
     @classmethod
     def marked(cls, mark: type[T]) -> dict[str, T]:
-        """Return the keys that have an annotation of the given type."""
+        """Return the keys of this table that have an annotation of the given type, with their annotations."""
         fields = cls.model_fields.items()
         return {key: one for key, field in fields for one in field.metadata if type(one) is mark}
 
     @classmethod
     def spelled(cls, name: str) -> dict[str, str]:
-        """Return a mapping of published quantities: name in expressions to name in equations.
+        """Return the names of published quantities in equations, by their names in expressions.
 
-        An example is `m_force` to `m.force`.
+        For example, `m_force` in expressions is `m.force` in equations.
         """
         return {f"{name}_{quantity}": f"{name}.{quantity}" for quantity in cls.measures}
 
     @property
     def commands(self) -> dict[str, Command]:
-        """Keys of the commands of this element, each with the annotation of the key.
+        """Keys of the element's command signals, each with the annotation of the key.
 
-        A command is given by an expression. Without an expression, the command is an input of the FMU.
+        An expression defines a command signal. Without an expression, the signal is an input of the
+        FMU.
         """
         return self.marked(Command)
 
     @property
     def inputs(self) -> dict[str, str]:
-        """Names of the FMU inputs of this element.
+        """Names of the FMU inputs of this element, by key of the command signal.
 
-        A command without an expression is an FMU input. The key of the command is the dictionary key.
+        A command signal without an expression is an FMU input.
         """
         return {key: f"{self.name}_{key}" for key in self.commands if getattr(self, key) is None}
 
     @property
     def direct_commands(self) -> tuple[str, ...]:
-        """Keys of the commands that act on a published quantity of the element without delay by a state."""
+        """Keys of the command signals with direct feedthrough to a published quantity of the element."""
         return tuple(self.commands)
 
     @property
     def initial_commands(self) -> tuple[str, ...]:
-        """Keys of the commands that the element evaluates at t = 0 for the initial values of its states."""
+        """Keys of the command signals whose values at t = 0 determine the initial states of the element."""
         return ()
 
     @property
     def ascending(self) -> tuple[tuple[str, str], ...]:
-        """Pairs of keys with numbers; the number of the first key must be the smaller one."""
+        """Pairs of keys whose numbers must ascend.
+
+        The number of the first key must be smaller than the number of the second key.
+        """
         return ()
 
     @property
     def drives_input(self) -> str | None:
-        """Name of the input that receives this element's quantity `output`; None if there is no such input."""
+        """Name of the FMU input that receives this element's quantity `output`; None if no input receives it."""
         return None
 
     @property
     def sample_key(self) -> str | None:
-        """Key of the sample time, s, if the element is sampled, else None."""
+        """Key of the sample time, s; None for an element that is not sampled."""
         return None
 
     @property
     def units(self) -> dict[str, str]:
-        """Units that replace the placeholders in the units of quantities, by the name of the placeholder.
+        """Units for the placeholders in the units of the element's quantities, by name of the placeholder.
 
-        The placeholders `length` and `effort` for the units of a joint are not included.
+        The placeholders `length` and `effort` are not included, because their units depend on the
+        joint.
         """
         return {}
 
     def published(self, quantity: str, units: Mapping[str, str]) -> Measure:
-        """Return a published quantity or state of this element.
+        """Return name, unit and meaning of a published quantity or state of this element.
 
-        The argument `units` contains the units of the joint's coordinate and effort; see `Quantity.of`.
+        The argument `units` contains the units of the joint coordinate and of its effort; see
+        `Quantity.of`.
         """
         meaning = {**self.measures, **self.details}[quantity].of(self.name, units)
         return measured_by_law(self.name, quantity, meaning.unit, meaning.text)

@@ -56,11 +56,11 @@ class ParametricNumber:
         return hash((self.value, self.text))
 
     def __bool__(self) -> bool:
-        """Whether the value is not zero."""
+        """Whether the value of the expression is nonzero."""
         return bool(self.value)
 
     def __repr__(self) -> str:
-        """Return expression and value for messages: 'payload - 600' = -100."""
+        """Return an expression and its value for messages, such as `'payload - 600' = -100`."""
         return f"{self.text!r} = {self.value:.6g}"
 
 

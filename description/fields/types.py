@@ -1,4 +1,4 @@
-"""Field types that several tables of a description use."""
+"""Field types for words, texts, vectors and arrays of numbers or names."""
 
 from __future__ import annotations
 

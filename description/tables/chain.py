@@ -109,7 +109,7 @@ class Description(_WithElements):
 
     @property
     def tasks(self) -> tuple[Programmed | Motion, ...]:
-        """Programmed constraints and motions: all that the drives of the mechanism must fulfil."""
+        """Programmed constraints and joint motions that the drives of the mechanism must realise."""
         return (*self.programmed, *self.motions)
 
     @property
@@ -119,9 +119,9 @@ class Description(_WithElements):
 
     @property
     def measured(self) -> dict[str, str]:
-        """Mapping of measured quantities: name in expressions to name in equations.
+        """Names of the measured quantities in equations, by their names in expressions.
 
-        An example is `lift_length` to `lift.length`.
+        For example, `lift_length` in expressions is `lift.length` in equations.
         """
         supports = zip(self.base.support_names, self.base.supports, strict=True) if self.base else ()
         parts = [("line", line.name) for line in self.lines]

@@ -1,4 +1,4 @@
-"""Closures: joints between two frames of the tree that form a kinematic loop."""
+"""Loop closures: joints that close a kinematic loop between two frames."""
 
 from __future__ import annotations
 
@@ -52,7 +52,10 @@ class Closure(Part):
 
     @property
     def rows(self) -> tuple[str, ...]:
-        """Names of the constraint equations; a closure by spring-dampers has none."""
+        """Names of the constraint equations of the loop closure.
+
+        A closure by spring-dampers has no constraint equations.
+        """
         if self.model == "spring_damper":
             return ()
         return tuple(f"{self.name}_{condition.name}" for condition in CLOSURE_TYPES[self.type])

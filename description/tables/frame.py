@@ -69,23 +69,23 @@ class Frame(Part):
 
     @property
     def offset(self) -> Array:
-        """Origin in the parent frame, m, shape (3,)."""
+        """Origin of this frame in the parent frame, m, shape (3,)."""
         return self._transform()[:3, 3]
 
     @property
     def is_given(self) -> bool:
-        """Whether any number of the frame is an expression of parameters."""
+        """Whether an expression of parameters gives any number of this frame."""
         column = [row[3] for row in self.matrix or ()]
         return _any_given([*(self.xyz or ()), *column, *(self.dh or ())]) or self.is_turned_by_parameters
 
     @property
     def is_turned_by_parameters(self) -> bool:
-        """Whether the axes of the frame depend on parameters."""
+        """Whether the orientation of this frame depends on parameters."""
         turns = [self.dh[1], self.dh[3]] if self.dh else []
         return _any_given([*(self.rpy or ()), *turns])
 
     def origin(self, of: Trigonometry[S]) -> list[S]:
-        """Return the origin in the parent frame, m, as three numbers or symbolic expressions."""
+        """Return the origin of this frame in the parent frame, m: three numbers or symbolic expressions."""
         if self.matrix is not None:
             return [of.value(row[3]) for row in self.matrix[:3]]
         if self.dh is not None:

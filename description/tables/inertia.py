@@ -124,7 +124,10 @@ def _check_pseudo_inertia(pseudo: Array, physical: bool) -> None:
 
 
 def _check_moments(key: str, inertia: Array) -> None:
-    """Raise KeyProblem if no physical body can have this inertia about its centre of mass, kg·m²."""
+    """Raise KeyProblem if no physical body can have this inertia.
+
+    The inertia, kg·m², is about the centre of mass.
+    """
     smallest, middle, largest = np.linalg.eigvalsh(inertia)
     shown = f"[{smallest:.6g}, {middle:.6g}, {largest:.6g}] about the com"
     if smallest < -_ROUNDING * largest:

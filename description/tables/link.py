@@ -147,7 +147,7 @@ class Joint(Part):
 
     @property
     def stops(self) -> Limits | None:
-        """Limits that act as end stops, or None."""
+        """Limits that act as end stops; None if the joint has no end stops."""
         return self.limits if self.limits is not None and self.limits.act else None
 
     def values(self, key: str) -> tuple[AnyNumber, ...]:

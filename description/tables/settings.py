@@ -1,4 +1,4 @@
-"""Settings of constraints, statics, simulation and outputs, and named cases."""
+"""Tables for constraints, statics, simulation, outputs and named cases."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Simulation(Part):
 
 
 class RequestedOutput(Part):
-    """Expression that becomes an output."""
+    """Expression whose value becomes an output of the FMU."""
 
     expression: str
     """Expression of all names that force expressions may use, and of accelerations such as `E.ax` and

@@ -26,9 +26,7 @@ _CONTINUOUS = {"linear": 0, "pchip": 1, "cubic": 2}
 
 
 class Table(Part):
-    """Lookup table over time from two columns of a CSV file, interpolated between the first and the
-    last time.
-    """
+    """Lookup table over time, read from two columns of a CSV file and interpolated between the points."""
 
     file: Text
     """CSV file, relative to the folder of the description, with headers in the first line and at most
@@ -63,45 +61,52 @@ class Table(Part):
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """Problems of the file, each with the key of the lookup table that causes it, or with an empty key."""
+        """Problems of the CSV file, each with the key of this table to which the problem belongs."""
         return self._problems
 
     @property
     def points(self) -> tuple[Array, Array]:
-        """Times, s, and values of a valid table, shape (N,) each."""
+        """Times, s, and values of the lookup table, two arrays of shape (N,).
+
+        The arrays are empty if the file cannot be read.
+        """
         time, value = map(np.array, self._points)
         return time, value
 
     @property
     def span(self) -> tuple[float, float]:
-        """First and last time, s."""
+        """First and last time of the lookup table, s."""
         return self._points[0][0], self._points[0][-1]
 
     @property
     def continuous(self) -> int:
-        """Order of the highest continuous time derivative.
+        """Order of the highest continuous time derivative of the interpolated values.
 
-        The order is 0 for the value alone, 1 for the slope, and 2 for the second derivative.
+        The order is 0 if only the values are continuous. It is 1 if the slope is also continuous, and 2
+        if the second derivative is also continuous.
         """
         return _CONTINUOUS[self.interpolation]
 
     @property
     def has_kinks(self) -> bool:
-        """Whether integration steps end exactly at each point of the table.
+        """Whether integration steps end exactly at each point of the lookup table.
 
-        Steps end there because the slope or the second derivative jumps. Steps do not end at the points of
-        long tables. The jumps in long tables are small, and too many steps would be necessary.
+        Steps end there because the slope or the second derivative jumps. Long tables are an exception:
+        their jumps are small, and too many steps would be necessary.
         """
         return self.interpolation != "cubic" and len(self._points[0]) <= _MOST_KINKS
 
     @property
     def end_values(self) -> tuple[float, float]:
-        """First and last value."""
+        """First and last value of the lookup table."""
         return self._points[1][0], self._points[1][-1]
 
 
 def _stamp(file: str) -> tuple[int, int] | None:
-    """Return modification time and size of a file, by which changes are detected; None if it is missing."""
+    """Return the modification time and the size of a file; None if the file is missing.
+
+    A different time or size shows that the file has changed.
+    """
     try:
         found = Path(file).stat()
     except (OSError, ValueError):
@@ -114,10 +119,10 @@ _Found = tuple[tuple[tuple[float, ...], tuple[float, ...]], tuple[Problem, ...]]
 
 @lru_cache(maxsize=64)
 def _read(path: Path, stamp: tuple[int, int] | None, time: str, value: str, fewest: int) -> _Found:
-    """Return points and problems of a file.
+    """Return the points and the problems of a CSV file.
 
-    The argument `stamp` is part of the cache key, so a changed file is read again. All cases of a
-    description share the cached points.
+    The argument `stamp` contains the modification time and the size of the file. It is part of the
+    cache key, so a changed file is read again. All cases of a description share the cached points.
     """
     if stamp is None or not path.is_file():
         text = f"there is no file {str(path)!r}; paths are relative to the folder of the description"

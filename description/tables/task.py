@@ -1,4 +1,4 @@
-"""Points, programmed constraints, motions of joints, knife edges and applied forces."""
+"""Description tables of points, programmed constraints, joint motions, knife edges and applied forces."""
 
 from __future__ import annotations
 
@@ -38,9 +38,10 @@ Share = Annotated[AnyNumber, between(RAMP)]
 
 
 class Path(Part):
-    """Waypoints of a point.
+    """Path of a point through waypoints.
 
-    The point stops at each waypoint unless consecutive legs overlap in time.
+    The point stops at each waypoint unless the motions before and after the waypoint overlap in
+    time.
     """
 
     point: str
@@ -103,11 +104,18 @@ class Path(Part):
 
     @property
     def ramp_share(self) -> AnyNumber:
-        """Acceleration phase as a fraction of the duration of a leg."""
+        """Duration of the acceleration phase as a fraction of the duration of a leg.
+
+        A leg is the motion from one waypoint to the next.
+        """
         return 0.25 if self.ramp is None else self.ramp
 
     def legs(self, value: Reader[S]) -> list[tuple[S, S]]:
-        """Return the begin and the duration of each leg of the path, s, as numbers or symbolic expressions."""
+        """Return the start time and the duration of each leg of the path, s.
+
+        A leg is the motion from one waypoint to the next. The results are numbers or symbolic
+        expressions.
+        """
         found, begin = [], value(0.0)
         for duration, blend in zip(self._durations(value), [*self.blends(value), value(0.0)], strict=True):
             found.append((begin, duration))
@@ -115,9 +123,10 @@ class Path(Part):
         return found
 
     def blended(self, value: Reader[S]) -> list[tuple[S, S]]:
-        """Return duration and overlap time of each leg, s, as numbers or symbolic expressions.
+        """Return the duration and the overlap time of each leg, s.
 
-        The overlap time is the sum of the overlaps with the previous and the next leg.
+        A leg is the motion from one waypoint to the next. The overlap time is the sum of the overlaps
+        with the previous and the next leg. Durations are numbers or symbolic expressions.
         """
         between = [value(0.0), *self.blends(value), value(0.0)]
         return [
@@ -126,7 +135,11 @@ class Path(Part):
         ]
 
     def blends(self, value: Reader[S]) -> list[S]:
-        """Return how long the legs overlap at each inner waypoint, s, as numbers or symbolic expressions."""
+        """Return the duration of the overlap of consecutive legs at each inner waypoint, s.
+
+        A leg is the motion from one waypoint to the next. The durations are numbers or symbolic
+        expressions.
+        """
         return _each(self.blend_time, len(self.waypoints) - 2, value)
 
     def _durations(self, value: Reader[S]) -> list[S]:
@@ -166,7 +179,10 @@ class Programmed(Part):
 
     @property
     def rows(self) -> tuple[str, ...]:
-        """Names of the constraint equations: one name for an expression, one per component for a path."""
+        """Names of the constraint equations.
+
+        An expression has one constraint equation. A path has one constraint equation per component.
+        """
         if self.path is None:
             return (self.name,)
         turning = ("rx", "ry", "rz") if self.path.orientations is not None else ()
@@ -204,7 +220,7 @@ class Motion(Part):
 
     @property
     def rows(self) -> tuple[str, ...]:
-        """Tuple whose only member is the name of the constraint equation."""
+        """Name of the constraint equation, as a tuple with one member."""
         return (self.name,)
 
 
@@ -224,7 +240,7 @@ class Nonholonomic(Part):
 
     @property
     def rows(self) -> tuple[str, ...]:
-        """Tuple whose only member is the name of the constraint equation."""
+        """Name of the constraint equation, as a tuple with one member."""
         return (self.name,)
 
 
@@ -263,5 +279,8 @@ class Force(Part):
 
     @property
     def components(self) -> tuple[str, ...]:
-        """Names of the components, which are also the names of the inputs."""
+        """Name of the effort on a joint, or names of the three components of a force.
+
+        If the values are inputs of the FMU, the inputs have these names.
+        """
         return (self.name,) if self.joint is not None else tuple(f"{self.name}_{axis}" for axis in "xyz")

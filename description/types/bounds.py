@@ -30,12 +30,12 @@ class Bounds:
         return None if self.high >= LARGEST else self.high
 
     def within(self, other: Bounds) -> Bounds:
-        """Return the intersection with other bounds."""
+        """Return the intersection of these bounds with other bounds."""
         low = max(self, other, key=lambda bounds: (bounds.low, bounds.exclusive))
         return Bounds(low.low, min(self.high, other.high), low.exclusive)
 
     def problem(self, value: float) -> str | None:
-        """Return the expected range as a message if the number is outside the bounds, else None."""
+        """Return an error message with the expected range, or None if the value is within the bounds."""
         if self.exclusive and not value > self.low:
             return f"expected a number above {self.low:g}"
         if not value >= self.low:

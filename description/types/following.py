@@ -1,4 +1,4 @@
-"""Parts of the initial state that are computed again if parameters have other values."""
+"""Data from which the initial state is computed again when parameter values change."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class StartDependence:
 
     @property
     def is_none(self) -> bool:
-        """Whether the described initial values are the initial state, so that no search is necessary."""
+        """Whether the initial values in the description are the initial state, so no search is necessary."""
         return not self.stages
 
     def constraints(self, stage: SearchStage) -> tuple[int, ...]:

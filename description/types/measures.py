@@ -1,6 +1,6 @@
-"""Measured quantities of force elements, such as `<line>_length` and `<contact>_gap`.
+"""Measured quantities of force elements, with names such as `lift_length` and `deck_gap`.
 
-Outputs and expressions use these names. In equations the names are `lift.length` or `deck.gap`.
+Outputs and expressions use these names. Equations use the names `lift.length` and `deck.gap`.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ def measured_by_law(name: str, quantity: str, unit: str, description: str) -> Me
 
 
 def spelled(kind: str, name: str) -> dict[str, str]:
-    """Return a mapping of measured quantities: name in expressions to name in equations.
+    """Return the names of measured quantities in equations, by their names in expressions.
 
-    An example is `lift_length` to `lift.length`.
+    For example, `lift_length` in expressions is `lift.length` in equations.
     """
     return {measure.signal.name: f"{name}.{quantity}" for quantity, measure in measures(kind, name).items()}

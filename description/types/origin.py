@@ -1,4 +1,4 @@
-"""Assignment of equations and signals to keys of the description, and names of signals."""
+"""Names of signals, and the parts of a description from which signals and equations originate."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ _NAMES = {
 
 @dataclass(frozen=True)
 class Origin:
-    """Part of the description, or step of the derivation, to which an equation belongs.
+    """Part of the description, or step of the derivation, from which an equation or signal originates.
 
     Parameters
     ----------
     kind
-        Kind of part, such as `base`, `link`, `closure` or `applied force`. For an equation of no single
-        part, the step of the derivation, such as `accelerations`.
+        Kind of part, such as `base`, `link`, `closure` or `applied force`. For an equation that
+        belongs to no single part, `kind` is the step of the derivation, such as `accelerations`.
     name
         Name of the part; empty if only one part of this kind exists.
     element
@@ -69,12 +69,14 @@ class Signal:
     Parameters
     ----------
     quantity
-        Physical quantity, such as `position`; `_NAMES` lists the quantities of each kind of origin.
+        Physical quantity, such as `position`. The table `_NAMES` lists the quantities of each kind
+        of `origin`.
     origin
         Part of the description, such as `Origin("coordinate", "column.angle")`.
     component
-        `x`, `y` or `z` of a vector; `fx` … `nz`, `axial` or `normal` of a joint reaction; `position` or
-        `velocity` of a constraint violation; the published quantity of an element with a law.
+        Component of the quantity: `x`, `y` or `z` of a vector, or `fx` … `nz`, `axial` or `normal`
+        of a joint reaction. A constraint violation has the components `position` and `velocity`.
+        For an element with a law, the component is the name of the published quantity.
     """
 
     quantity: str
@@ -105,7 +107,8 @@ def joint_load(link: str, component: str) -> Signal:
 def row_force(row: str, kind: str = "constraint") -> Signal:
     """Return the signal of the Lagrange multiplier of a constraint equation.
 
-    For a knife edge, the multiplier is the force on the link along the normal, N.
+    For a knife edge, which prevents motion along a normal, the multiplier is the normal force on
+    the link, N.
     """
     return Signal("force", Origin(kind, row))
 

@@ -50,8 +50,8 @@ STAGES = (ASSEMBLY, EQUILIBRIUM, VELOCITIES)
 class DownhillLimits:
     """Limits of the regularised Newton steps towards an equilibrium (Levenberg 1944).
 
-    An additional spring on each coordinate makes the stiffness matrix positive definite. If a step is
-    rejected, a stiffer spring gives a shorter step (next trial).
+    An additional spring on each coordinate makes the stiffness matrix positive definite. If a step
+    is rejected, the next trial uses a stiffer spring, which gives a shorter step.
 
     Attributes
     ----------

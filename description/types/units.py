@@ -48,7 +48,10 @@ def known_unit(name: str) -> str:
 
 
 def quotient(name: str, other: str) -> str:
-    """Return the unit of a quotient, such as `N.m.s/rad` for `N.m` and `rad/s`."""
+    """Return the unit of the quotient of two quantities.
+
+    For example, the quotient of `N.m` and `rad/s` has the unit `N.m.s/rad`.
+    """
     powers: dict[str, int] = {}
     for unit, sign in ((name, 1), (other, -1)):
         for products, side in zip(unit.split("/"), (sign, -sign), strict=False):
@@ -60,9 +63,9 @@ def quotient(name: str, other: str) -> str:
 
 
 def _product(powers: Mapping[str, int], sign: int) -> str:
-    """Return the product of all units whose powers have the given sign.
+    """Return the numerator (`sign` 1) or the denominator (`sign` −1) of a unit, such as `N.m`.
 
-    The powers are written without their sign.
+    The argument `powers` contains the exponent of each base unit.
     """
     parts = ((base, sign * power) for base, power in powers.items() if base and sign * power > 0)
     return ".".join(base if power == 1 else f"{base}{power}" for base, power in parts)

@@ -1,4 +1,4 @@
-"""Files in an FMU's archive in addition to sources and binaries."""
+"""Additional files in the archive of an FMU, apart from sources and binaries."""
 
 from __future__ import annotations
 

@@ -22,8 +22,8 @@ from ..plots.space import viewpoint
 def payload(scene: Scene, aids: Sequence[Aid] = ()) -> dict[str, Any]:
     """Return a scene as JSON-ready data.
 
-    Positions are relative to the scene's centre, so that the rounding errors of 32-bit floats remain
-    small. The symbols `aids`, such as frames, are shown in addition to the scene.
+    Positions are relative to the scene's centre, so that the rounding errors of 32-bit floats
+    remain small. The argument `aids` contains additional symbols to show, such as frames.
     """
     mechanism, reach = scene.mechanism, reach_of(scene)
     low, high = reach.min(axis=0), reach.max(axis=0)
@@ -58,9 +58,11 @@ def _motion(motion: RecordedMotion, centre: Array) -> dict[str, Any]:
 
 
 def poses(frames: Array, centre: Array) -> Array:
-    """Return positions relative to a centre, m, and quaternions x, y, z, w of all bodies, shape (…, bodies, 7).
+    """Return the position and the orientation of each body, shape (…, bodies, 7).
 
-    The frames of the ground and all bodies have shape (…, 1 + bodies, 4, 4).
+    The first three numbers are the position relative to `centre`, m. The last four numbers are the
+    unit quaternion x, y, z, w. The argument `frames` contains the frames of the ground and of all
+    bodies, shape (…, 1 + bodies, 4, 4).
     """
     own = frames[..., 1:, :, :]
     turned = Rotation.from_matrix(own[..., :3, :3].reshape(-1, 3, 3)).as_quat()

@@ -64,14 +64,19 @@ class Player:
 
 
 def player_of(scene: Scene) -> Player:
-    """Return the player of a scene. Raises MissingToolError without three.js."""
+    """Return the HTML player that shows a scene.
+
+    MissingToolError is raised if three.js is not installed.
+    """
     return _player(_content(scene), [json_script("scene", payload(scene))], [])
 
 
 def player_without_scene(script: str) -> Player:
-    """Return a player that a script of the page creates when the page receives a scene.
+    """Return a player for a page that receives its scene later.
 
-    The player also shows the symbols of `scene.aids_of`. Raises MissingToolError without three.js.
+    The argument `script` is JavaScript that creates the player when the page receives a scene. The
+    player also shows the symbols of `scene.aids_of`. MissingToolError is raised if three.js is not
+    installed.
     """
     symbols = [(name, text, name in _SHOWN_AT_FIRST) for name, text in _SYMBOLS.items()]
     return _player(_NO_CONTENT | {"forces": True, "runs": [(0, "")], "symbols": symbols}, [], [script])

@@ -17,9 +17,10 @@ _BEGIN, _END = (
 
 @cache
 def three() -> str:
-    """Return JavaScript that defines `THREE`, with its licence.
+    """Return the JavaScript of three.js, with its licence.
 
-    Raises MissingToolError without trimesh.
+    The script defines the object `THREE`. MissingToolError is raised if the package trimesh is not
+    installed.
     """
     try:
         spec = find_spec("trimesh")

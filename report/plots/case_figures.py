@@ -33,10 +33,10 @@ class BeamShapes:
     link
         Name of the link.
     times
-        Times, shape (T,), s.
+        Times of the shapes, s, shape (T,).
     of_case
-        End positions of the rigid finite elements by case and time, shape (nodes, 3), m, in the frame
-        of the first element.
+        End positions of the rigid finite elements in the frame of the first element, m. Each case
+        has one array of shape (nodes, 3) per time.
     """
 
     link: str
@@ -70,7 +70,7 @@ def load_bars(overlay: Overlay) -> Figure | None:
 def shapes_of(overlay: Overlay) -> list[BeamShapes]:
     """Return the shapes of each link that is flexible in at least one case.
 
-    The shapes are taken at evenly spaced times of the shortest run.
+    The shapes are given at evenly spaced times of the run with the fewest output times.
     """
     references = overlay.references
     links = dict.fromkeys(link for curves in references for link in flexible_links(curves.mechanism))

@@ -69,7 +69,10 @@ class CurvePanel:
 
 
 def panels_over_time(figure: Figure) -> tuple[CurvePanel, ...]:
-    """Return the panels of a two-dimensional figure over time; empty for any other figure."""
+    """Return the diagrams of a two-dimensional figure over time.
+
+    The result is empty for any other figure.
+    """
     drawn = [axes for axes in figure.axes if axes.axison]
     is_plane = all(axes.name != "3d" for axes in figure.axes)
     if not is_plane or not any(axes.get_xlabel() == "time in s" for axes in drawn):
@@ -78,10 +81,10 @@ def panels_over_time(figure: Figure) -> tuple[CurvePanel, ...]:
 
 
 def packed(figures: Mapping[str, Iterable[CurvePanel]]) -> dict[str, Any]:
-    """Return panels by figure as JSON-ready data.
+    """Return the diagrams of each figure as JSON-ready data.
 
-    Each value is stored as a 16-bit integer: its position between the limits of the axis, or a code for
-    a value outside of the axis. Equal arrays are stored only once.
+    Each value is stored as a 16-bit integer. The integer is the position between the limits of the
+    axis, or a code for a value outside of the axis. Equal arrays are stored only once.
     """
     pool: dict[str, int] = {}
 

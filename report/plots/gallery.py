@@ -1,4 +1,4 @@
-"""Finished figures of a report: drawn in one style, as PNG and SVG."""
+"""Finished figures of a report, drawn in one style and stored as PNG and SVG."""
 
 from __future__ import annotations
 
@@ -41,7 +41,10 @@ class Picture:
 
 
 def drawn(entries: Iterable[Entry]) -> Iterator[Picture]:
-    """Draw figures in the common style, one after the other; figures without data are left out."""
+    """Yield finished figures in the common style.
+
+    An entry without data yields no figure.
+    """
     for name, title, caption, draw in entries:
         with styled():
             figure = draw()

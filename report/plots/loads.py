@@ -47,8 +47,8 @@ def friction(overlay: Overlay, efforts: FrictionOf) -> Figure | None:
     overlay
         Runs to draw.
     efforts
-        Function of a mechanism and a run that returns efforts, shape (N,), by coordinate symbol. If the
-        effort of a joint is unknown, only its deflection is drawn.
+        Function that returns the friction efforts of a mechanism in a run, shape (N,), by
+        coordinate symbol. If the effort of a joint is unknown, only its deflection is drawn.
     """
     first = overlay.references[0]
     with_friction = [c for c in first.mechanism.coordinates if c.friction is not None]

@@ -21,10 +21,11 @@ _ABOVE = 0.08  # Distance between decay line and curve, as a fraction of the tot
 
 
 def violations(overlay: Overlay) -> Figure | None:
-    """Draw the norms of the constraints and of their time derivatives over time, s.
+    """Draw the norms of the constraint violations and of their time derivatives over time, s.
 
-    Dashed lines have the slopes that the slow characteristic roots of the constraint stabilisation
-    predict (Jarzębowska et al. 2023, Fig. 8). The result is None if all norms are zero.
+    Dashed lines show the decay that the constraint stabilisation predicts (Jarzębowska et al. 2023,
+    Fig. 8). The slope of a dashed line is the slow characteristic root of the stabilisation. The
+    result is None if all norms are zero.
     """
     titles = {signal: title for signal, title in _VIOLATIONS.items() if _is_violated(overlay, signal)}
     if not titles:

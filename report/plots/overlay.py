@@ -57,7 +57,7 @@ class RunCurves:
 
     @property
     def stabilisation(self) -> Stabilisation:
-        """Decay of the constraint violation in this run."""
+        """Constraint stabilisation of the mechanism, and its effect on this run."""
         return Stabilisation(self.mechanism, self.run)
 
     def with_signals(self, signals: Mapping[str, Array]) -> RunCurves:
@@ -67,7 +67,7 @@ class RunCurves:
 
 @dataclass(frozen=True)
 class Overlay:
-    """Overlaid runs of the figures in a report, in the order of the legend."""
+    """Runs whose curves share the axes of each figure, in the order of the legend."""
 
     curves: tuple[RunCurves, ...]
 
@@ -83,7 +83,10 @@ class Overlay:
 
     @property
     def targets(self) -> dict[str, list[tuple[Array, Array]]]:
-        """Programmed paths by point, with times, s, and positions, shape (N, 3), m, for each run."""
+        """Programmed positions of each run by name of the point, with times, s.
+
+        The positions have shape (N, 3), world frame, m.
+        """
         found: dict[str, list[tuple[Array, Array]]] = {}
         for curves in self.curves:
             for point, path in curves.targets.items():
@@ -91,7 +94,7 @@ class Overlay:
         return found
 
     def where(self, is_drawn: Callable[[RunCurves], bool]) -> Overlay:
-        """Return an overlay of only those runs for which the condition is true."""
+        """Return an overlay that contains only the runs for which `is_drawn` is true."""
         return Overlay(tuple(curves for curves in self.curves if is_drawn(curves)))
 
     def with_signals(self, signals: Callable[[RunCurves], Mapping[str, Array]]) -> Overlay:
@@ -102,9 +105,9 @@ class Overlay:
         return Overlay(tuple(curves.with_signals(signals(curves)) for curves in self.curves))
 
     def alone(self, time: Array, signals: Mapping[str, Array]) -> Overlay:
-        """Return an overlay with a single run, drawn in the style of the first reference run.
+        """Return an overlay of one run that has only the given times, s, and signals.
 
-        The run has the given times, s, and signals.
+        The curves have the style of the first reference run.
         """
         first = self.references[0]
         run = replace(first.run, time=time, signals=dict(signals), natural=())
@@ -115,7 +118,7 @@ class Overlay:
         return all(curves.run.signals.keys() >= set(signals) for curves in self.references)
 
     def shared_coordinates(self, role: str) -> list[Coordinate]:
-        """Return the coordinates of a role (base, joint or elastic) that all cases have."""
+        """Return the coordinates that have the given role (base, joint or elastic) in all cases."""
         owned = [_of_role(curves.mechanism, role) for curves in self.references]
         names = [{(c.symbol, c.unit) for c in coordinates} for coordinates in owned]
         common = set.intersection(*names) if names else set()

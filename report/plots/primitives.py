@@ -93,7 +93,7 @@ class Polygons:
 
 @dataclass(frozen=True)
 class Arrow:
-    """Arrow from a tail along a vector, shape (3,) each, m, world axes."""
+    """Arrow from the point `tail` to the point `tail + vector`, m, world axes, arrays of shape (3,)."""
 
     tail: Array
     vector: Array
@@ -122,7 +122,10 @@ def triad(origin: Array, rotation: Array, length: float) -> Iterator[Polyline]:
 
 
 def render_in(axes: Axes3D, primitives: Iterable[Primitive]) -> list[Artist]:
-    """Draw primitives in axes, and return the artists of matplotlib so that a film can remove them."""
+    """Draw graphic primitives, such as lines and polygons, in three-dimensional axes.
+
+    A film can remove the returned artists of matplotlib before it draws the next picture.
+    """
     return [artist for primitive in primitives for artist in _drawn(primitive, axes)]
 
 

@@ -74,9 +74,9 @@ def pose(scene: Scene) -> Figure | None:
 class _Stick:
     """Stick figure of a scene at one time.
 
-    Lines connect the origin of each body with its joints and points. A body without joints and points
-    has a line to its centre of mass. Circles are joints, dots connect rigid finite elements, squares
-    are closures, triangles are supports, diamonds are points.
+    Lines connect the origin of each body with its joints and points. A body without joints and
+    points has a line to its centre of mass. Circles are joints, dots connect rigid finite elements,
+    squares are loop closures, triangles are supports, diamonds are points.
     """
 
     def __init__(self, scene: Scene, instant: int) -> None:
@@ -111,9 +111,9 @@ class _Stick:
         return np.vstack([np.reshape([*lines, *joints], (-1, 3)), self._supports()])
 
     def primitives(self, colour: str, front: bool) -> Iterator[Primitive]:
-        """Yield the primitives of the figure in one colour.
+        """Yield the graphic primitives of the stick figure in one colour.
 
-        If `front` is true, the primitives cover other figures.
+        If `front` is true, the stick figure covers other stick figures.
         """
         order = 4 if front else 2
         for segment in self.segments():

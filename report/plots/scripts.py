@@ -1,4 +1,4 @@
-"""Script and data for the interactive plots of a page."""
+"""JavaScript and data of the interactive plots on a page."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ class FigureScripts:
 
 
 def figure_scripts(pictures: Sequence[Picture]) -> FigureScripts | None:
-    """Return the scripts for pictures that show curves over time, or None if there are no such pictures."""
+    """Return the scripts for interactive plots of the pictures that show curves over time.
+
+    The result is None if no picture shows curves over time.
+    """
     panels = {picture.name: picture.panels for picture in pictures if picture.panels}
     if not panels:
         return None

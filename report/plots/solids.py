@@ -51,9 +51,10 @@ def draw(axes: Axes3D, scene: Scene, k: int, motion: int = 0) -> list[Artist]:
 
 
 def primitives(scene: Scene, k: int, motion: int = 0) -> Iterator[Primitive]:
-    """Yield the primitives of solids, bars, force elements, frames, points and paths at one time.
+    """Yield the graphic primitives of a scene at one time.
 
-    The argument k is the index of the time in the scene.
+    The primitives show solids, joints, force elements, frames, points and paths. The argument `k`
+    is the index of the time in the scene.
     """
     frames = scene.motions[motion].frames[0, k]
     yield from _solids(scene, frames)

@@ -1,4 +1,4 @@
-"""Three-dimensional axes with equal scales, and labels in these axes."""
+"""Three-dimensional axes with equal scales, and text labels in these axes."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 @contextmanager
 def styled() -> Iterator[None]:
-    """Apply the common style to figures that are drawn within this context manager, and to no others."""
+    """Apply the common figure style to all figures that are drawn within this context manager."""
     with matplotlib.rc_context(_STYLE):
         yield
 
@@ -104,7 +104,7 @@ def render(figure: Figure) -> tuple[bytes, str]:
 
 
 def colours(names: Sequence[str]) -> dict[str, str]:
-    """Return one colour per name of a run, the same in all figures."""
+    """Return a colour for each run, by the name of the run."""
     others = cycle(_OTHERS)
     return {name: _RUNS.get(name) or next(others) for name in names}
 
@@ -147,7 +147,10 @@ def drawable(values: Array) -> Array:
 
 
 def log_axis(axes: Axes, letter: Literal["x", "y"] = "y") -> None:
-    """Make the y axis, or the x axis, logarithmic, with tick labels such as 10⁻⁹."""
+    """Make one axis logarithmic, with tick labels such as 10⁻⁹.
+
+    The argument `letter` selects the x axis or the y axis.
+    """
     axes.set(**{f"{letter}scale": "log"})
     axis = axes.yaxis if letter == "y" else axes.xaxis
     axis.set_major_locator(LogLocator(numticks=8))

@@ -28,7 +28,7 @@ _TRANSIENT_ROOM = 0.08  # Axis margin as a fraction of the range, if the initial
 
 @dataclass(frozen=True)
 class Panel:
-    """One pair of axes of a figure: title, unit and name of the signal over time."""
+    """Diagram of one signal over time: title, unit and name of the signal."""
 
     title: str
     unit: str
@@ -110,7 +110,11 @@ def expressions(overlay: Overlay) -> Figure | None:
 
 
 def controllers(overlay: Overlay) -> Figure | None:
-    """Draw outputs, parts and states of the controllers that all cases have; return None without controllers."""
+    """Draw outputs, terms and states of the controllers that all cases have.
+
+    Terms are the proportional, integral and derivative parts of an output. The result is None
+    without controllers.
+    """
     published = {
         measure.signal.name: measure.unit
         for curves in overlay.references[:1]
@@ -130,16 +134,16 @@ def _draw_shared(units: Mapping[str, str], overlay: Overlay) -> Figure | None:
 def draw(
     panels: Sequence[Panel], columns: int, overlay: Overlay, *, after_transient: bool = False
 ) -> Figure | None:
-    """Draw panels row by row with a common time axis and one legend; return None if there are no panels.
+    """Draw diagrams row by row with a common time axis and one legend; return None without diagrams.
 
     Parameters
     ----------
     panels
-        Signals to draw; every reference run must contain all of them.
+        Diagrams with the signals to draw; every reference run must contain all of them.
     columns
-        Number of panels side by side.
+        Number of diagrams side by side.
     overlay
-        Runs with a curve in each panel.
+        Runs with a curve in each diagram.
     after_transient
         Whether the axes are scaled for the values after the initial transient of the constraint
         stabilisation.
@@ -215,7 +219,7 @@ def show_constant(axes: Axes, panel: Panel, value: float, height: float, stateme
 
 
 def set_title(axes: Axes, panel: Panel, factor: float) -> None:
-    """Set the title of a panel, with the unit and, for scaled values, a power of ten before the unit."""
+    """Set the title of a diagram: name, unit, and a power of ten if the values are scaled."""
     power = "" if factor == 1.0 else style.power_of_ten(factor) + " "
     unit = f"{power}{unit_text(panel.unit)}".strip()
     axes.set_title(f"{panel.title}  in {unit}" if unit else panel.title)
@@ -227,11 +231,11 @@ def natural_height(panel: Panel, values: Array, natural: Sequence[Magnitude]) ->
     Parameters
     ----------
     panel
-        Signal and its unit.
+        Diagram that shows the signal: title, unit and name of the signal.
     values
         Values of the signal, shape (N,).
     natural
-        Natural magnitudes of the run's signals, if they are known.
+        Natural magnitudes of the run's signals, if they are known. They are scales for comparisons.
     """
     return scales({panel.signal: values}, {panel.signal: panel.unit}, natural).get(panel.signal, 0.0)
 
@@ -246,8 +250,8 @@ def stay_near(axes: Axes, trusted: Array, room: float = ROOM) -> None:
     trusted
         Values that have to be visible, in the unit of the axis. At least two values must differ.
     room
-        Largest margin of the axis beyond the trusted values on each side. The unit is the range of the
-        trusted values.
+        Largest margin of the axis beyond the trusted values on each side, as a multiple of the
+        range of these values.
     """
     low, high = float(np.nanmin(trusted)), float(np.nanmax(trusted))
     bottom, top = axes.get_ylim()
@@ -256,12 +260,12 @@ def stay_near(axes: Axes, trusted: Array, room: float = ROOM) -> None:
 
 
 def panels_of(coordinates: Sequence[Coordinate]) -> list[Panel]:
-    """Return one panel for each coordinate."""
+    """Return a diagram with title, unit and signal name for each coordinate."""
     return [Panel(c.name, c.unit, c.symbol) for c in coordinates]
 
 
 def columns_for(coordinates: Sequence[Coordinate]) -> int:
-    """Return the number of panels side by side for figures of the given coordinates."""
+    """Return the number of diagrams side by side in a figure of the given coordinates."""
     return 1 if len(coordinates) <= 3 else 2 if len(coordinates) <= 10 else 3
 
 
@@ -271,9 +275,10 @@ def readable_factor(largest: float) -> float:
 
 
 def _shown_values(curves: RunCurves, signal: str, *, after_transient: bool) -> Array:
-    """Return the values for which the axes are scaled, for example those after the initial transient.
+    """Return the values that determine the limits of the axes.
 
-    If a run ends before the end of the transient, all its values are used.
+    If `after_transient` is true, values in the initial transient are omitted. If a run ends before
+    the end of the transient, all its values are returned.
     """
     time, values = curves.run.time, curves.run.signals[signal]
     settled = curves.stabilisation.settled

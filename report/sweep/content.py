@@ -80,26 +80,28 @@ def _ordered(values: Array) -> NDArray[np.int64]:
 
 @dataclass(frozen=True)
 class Content:
-    """Results of a sweep for its page.
+    """Results of a parameter sweep that its page shows.
 
     Attributes
     ----------
     name, description
         Name and description of the model.
     keys
-        Values of each varied key by its name, shape (runs,), numbers or texts.
+        Values of each varied key in all runs, by the name of the key, shape (runs,). Values are
+        numbers or texts.
     objectives
-        Values of each objective by its name, shape (runs,); NaN for runs that failed.
+        Values of each objective in all runs, by its name, shape (runs,); NaN for failed runs.
     texts
         Expression of each objective by its name.
     goals
-        Goal `maximize` or `minimize` by name of the objective; objectives without a goal are omitted.
+        Goal `maximize` or `minimize` of each objective, by its name. Objectives without a goal are
+        omitted.
     reasons
         Reason of failure of each run; empty for a run that has not failed.
     effects
         Sensitivities of each objective by its name, or the reason why they are unknown.
     facts
-        Further facts by name.
+        Further facts that the page shows, by name.
     notes
         Remarks that readers need for the interpretation.
     command
@@ -129,7 +131,7 @@ class Content:
 
     @property
     def runs(self) -> int:
-        """Number of runs."""
+        """Number of runs in the sweep."""
         return len(self.reasons)
 
     def largest(self, objective: str, count: int) -> NDArray[np.int64]:
@@ -161,11 +163,14 @@ class Content:
 
     @property
     def varied(self) -> list[str]:
-        """Keys with more than one value."""
+        """Keys that have different values in different runs."""
         return [key for key, values in self.keys.items() if len(set(np.asarray(values).tolist())) > 1]
 
     def numeric(self) -> dict[str, Array]:
-        """Return the keys with numerical values that differ between runs, together with these values."""
+        """Return the values of all runs for each key whose numerical values differ between runs.
+
+        Keys with texts, or with one value in all runs, are omitted.
+        """
         return {
             key: np.asarray(values, dtype=float)
             for key, values in self.keys.items()

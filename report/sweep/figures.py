@@ -1,4 +1,4 @@
-"""Figures of a sweep: objectives against varied keys, parallel coordinates, histograms, sensitivities."""
+"""Figures of a parameter sweep: objectives, parallel coordinates, histograms and sensitivities."""
 
 from __future__ import annotations
 
@@ -103,10 +103,10 @@ def _finite(values: Array) -> Array:
 
 
 def _layers(content: Content, name: str) -> Iterator[tuple[Any, str]]:
-    """Yield groups of runs to draw, each with a colour.
+    """Yield groups of runs, each with the colour of the group's curves.
 
-    The first group is an even selection of all runs. Groups of runs with extreme values of an objective
-    follow.
+    The first group is an evenly spaced selection of all runs. The following groups contain the runs
+    with extreme values of an objective.
     """
     there = np.flatnonzero(np.isfinite(content.objectives[name]))
     even = there[np.unique(np.linspace(0, len(there) - 1, _LINES).round().astype(int))] if len(there) else there

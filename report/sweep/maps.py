@@ -44,9 +44,9 @@ def curve(content: Content, name: str) -> Figure | None:
 
 
 def contour_map(content: Content, name: str) -> Figure | None:
-    """Draw an objective over the two varied keys as colours with contours.
+    """Draw an objective over two varied keys as a coloured map with contours.
 
-    The map is linear between neighbouring runs, and empty next to failed runs.
+    The map interpolates linearly between neighbouring runs. It is empty next to failed runs.
     """
     (first, x), (second, y) = content.numeric().items()
     chosen = np.unique(np.linspace(0, len(x) - 1, _MOST).round().astype(int))
