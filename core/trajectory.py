@@ -11,6 +11,19 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 
+# A time event happens at each time up to this distance away: in s up to t = 1 s, relative to t later.
+TIME_MARGIN = 2.0**-40
+
+
+def coincide(event: float, time: float) -> bool:
+    """Whether a time event happens at a given time.
+
+    This is the case if the times differ by at most `TIME_MARGIN`. Both times are in s. Generated C code
+    uses the same margin.
+    """
+    return abs(event - time) <= TIME_MARGIN * max(1.0, abs(event))
+
+
 @dataclass(frozen=True)
 class Magnitude:
     """Reference magnitude of a signal: a difference between two runs is divided by this magnitude.

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...core.errors import SolveError
 from ...core.progress import Progress, silent
-from ...core.trajectory import Array, Singular, Trajectory, output_grid
+from ...core.trajectory import Array, Singular, Trajectory, coincide, output_grid
 from ...mechanism import Mechanism
 from ...reference.forces.joint_loads import all_links
 from ...reference.integration.events import Events
@@ -21,7 +21,6 @@ from ...reference.integration.leap import LENGTH, PLACE, leap
 from ...reference.integration.motion import FormulatedModel
 from ...reference.integration.zero_lengths import ZeroLengths
 from ...reference.kinematics.segment import Segment
-from ...reference.solve.model import SAME_TIME
 from ...reference.solve.solver import InitialValueProblem
 from .signals import Moment, signals
 from .watch import SingularityMonitor, branch_lost
@@ -29,7 +28,8 @@ from .watch import SingularityMonitor, branch_lost
 _SHORTEST = 0.3  # minimum length of the step across a singular position, relative to the planned length
 _ERRORS = 100.0  # assumed ratio of a run's global error to the solver's relative tolerance
 _LOOKS = 1000  # minimum number of times in a run at which event indicators are evaluated
-_SAME_INSTANT = 1e-9  # two times are equal if they differ by less than this fraction of the end time
+# The values after a state event belong to output times that are at most this fraction of the end time earlier.
+_SAME_INSTANT = 1e-9
 _REPORTED = 0.01  # fraction of the run between two progress reports
 
 
@@ -143,6 +143,11 @@ def simulate(
     )
 
 
+def _separate(begins: list[float]) -> list[float]:
+    """Return the given times without the first one, t = 0, if the second one coincides with it."""
+    return begins[1:] if len(begins) > 1 and coincide(begins[1], 0.0) else begins
+
+
 def _wanted_loads(mechanism: Mechanism, loads: Literal["all"] | Sequence[str] | None) -> Sequence[str]:
     wanted = mechanism.chain.outputs.loads if loads is None else loads
     return all_links(mechanism) if wanted == "all" else wanted
@@ -169,9 +174,10 @@ class _Run:
         self.steps = 0
         end = float(times[-1])
         self._pace = motion.model.pace(end)
-        begins = np.array([0.0, *motion.model.stops(end)])
-        self._bounds = np.append(begins[begins < end * (1.0 - SAME_TIME)], end)
-        self._last_stop = float(begins[-1])
+        begins = _separate([0.0, *motion.model.stops(end)])
+        self._begins = [begin for begin in begins if begin < end and not coincide(begin, end)]
+        self._bounds = [0.0, *self._begins[1:], end]
+        self._last_stop = begins[-1]
         # Time, s, and state at the beginning of each step since the last event.
         self._steps: list[tuple[float, Array]] = []
         self._segments = [Segment(0.0)] * len(times)
@@ -186,19 +192,19 @@ class _Run:
         The integration stops and restarts at each discontinuity of the right-hand side. The state y has the
         layout that `FormulatedModel` defines.
         """
-        segment = None
-        for begin, end in zip(self._bounds[:-1].tolist(), self._bounds[1:].tolist(), strict=True):
-            t = begin
-            segment, y = self._sampled(t, y, segment)
+        segment: Segment | None = None
+        t = 0.0
+        for end, begin in zip(self._bounds[1:], self._begins, strict=True):
+            segment, y = self._sampled(t, y, begin, segment)
             while t < end:
                 segment = self.events.segment(t, y, begin, segment)
                 self._enter(segment, t, y)
                 t, y = self._integrated(integrator, segment, (t, end), y)
-        segment, y = self._sampled(t, y, segment)
+        segment, y = self._sampled(t, y, self._last_stop, segment)
         self._values[self._done :] = y
         self._enter(self.events.segment(t, y, self._last_stop, segment), t, y)
 
-    def _sampled(self, t: float, y: Array, segment: Segment | None) -> tuple[Segment | None, Array]:
+    def _sampled(self, t: float, y: Array, begin: float, segment: Segment | None) -> tuple[Segment | None, Array]:
         """Update the sampled controllers at time t, s, and return the resulting segment and state.
 
         A new output of a controller may change switching conditions on which the sample of another
@@ -207,12 +213,12 @@ class _Run:
         """
         if not self._has_samples:
             return segment, y
-        settled = self.events.segment(t, y, t, segment)
+        settled = self.events.segment(t, y, begin, segment)
         for _ in range(len(y)):
             before, y = y, self.motion.held(t, y, settled)
             if np.array_equal(y, before):
                 break
-            settled = self.events.segment(t, y, t, settled)
+            settled = self.events.segment(t, y, begin, settled)
         return settled, self.motion.advanced(t, y, settled)
 
     def _integrated(
@@ -289,17 +295,29 @@ class _Run:
     def _enter(self, segment: Segment, t: float, y: Array) -> None:
         """Assign a time segment, which begins at t, s, with the state y, to all later output times.
 
-        If an output time and an event coincide within rounding, the output time belongs to the segment
-        after the event and has the state y. With an earlier state, a contact that closes at the event
-        would pull. The initial time belongs to the first segment.
+        If an output time and an event coincide, the output time belongs to the segment after the event and
+        has the state y. With an earlier state, a contact that closes at the event would pull. The initial
+        time belongs to the first segment.
         """
-        first = max(self._first_from(t), t > 0.0)
+        first = max(self._first_from(t, segment.begin), t > 0.0)
         self._segments[first:] = [segment] * (len(self.times) - first)
         self._values[first : self._done] = y
 
-    def _first_from(self, t: float) -> int:
-        """Return the index of the first output time that is not before time t, s."""
-        return int(np.searchsorted(self.times, t - _SAME_INSTANT * float(self.times[-1])))
+    def _first_from(self, t: float, begin: float) -> int:
+        """Return the index of the first output time that is not before an event at time t, s.
+
+        The event is a time event if t is at the beginning of a piece between time events. The piece begins at
+        time `begin`, s.
+        """
+        if not coincide(begin, t):
+            return int(np.searchsorted(self.times, t - _SAME_INSTANT * float(self.times[-1])))
+        nearest = self._nearest(t)
+        return nearest if coincide(t, float(self.times[nearest])) else int(np.searchsorted(self.times, t))
+
+    def _nearest(self, t: float) -> int:
+        """Return the index of the output time that is nearest to time t, s."""
+        after = min(max(int(np.searchsorted(self.times, t)), 1), len(self.times) - 1)
+        return after if self.times[after] - t < t - self.times[after - 1] else after - 1
 
     def moments(self) -> list[Moment]:
         return [
