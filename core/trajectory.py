@@ -10,6 +10,18 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
+# A time event happens at each time up to this distance away: in s up to t = 1 s, relative to t later.
+TIME_MARGIN = 2.0**-40
+
+
+def coincide(event: float, time: float) -> bool:
+    """Whether a time event happens at a given time.
+
+    This is the case if the times differ by at most `TIME_MARGIN`. Both times are in s. Generated C code
+    uses the same margin.
+    """
+    return abs(event - time) <= TIME_MARGIN * max(1.0, abs(event))
+
 
 @dataclass(frozen=True)
 class Magnitude:
@@ -83,6 +95,25 @@ class Singular:
 
 
 @dataclass(frozen=True)
+class Alternatives:
+    """Signals of a run before and after events that nearly coincide with output times.
+
+    Forces and accelerations can jump at an event. A correct run of another solver may have the event on
+    the other side of the output time, so that the run has the values of the other side.
+
+    Attributes
+    ----------
+    time : ndarray, shape (K,)
+        Output time, s, of each set of values; not decreasing. An output time may occur several times.
+    signals : mapping
+        Values of shape (K,) by FMU variable, in the variable's unit.
+    """
+
+    time: Array = field(default_factory=lambda: np.zeros(0))
+    signals: Mapping[str, Array] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Trajectory:
     """Signals of a run at its output times.
 
@@ -110,6 +141,9 @@ class Trajectory:
         Singular configurations in chronological order; empty if the run does not report them.
     reused : str
         Date and time at which an earlier command made the run; empty for a run of this command.
+    alternatives : Alternatives
+        Values before and after events that nearly coincide with output times; empty if the run does not
+        report them.
     """
 
     name: str
@@ -123,6 +157,7 @@ class Trajectory:
     events: tuple[Event, ...] = ()
     singular: tuple[Singular, ...] = ()
     reused: str = ""
+    alternatives: Alternatives = field(default_factory=Alternatives)
 
     def columns(self, names: Iterable[str]) -> Array:
         """Return the given signals as columns, shape (N, number of names), each in its variable's

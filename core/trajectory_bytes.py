@@ -12,15 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from .trajectory import Event, Magnitude, Singular, Trajectory
+from .trajectory import Alternatives, Event, Magnitude, Singular, Trajectory
 
 
 def trajectory_bytes(trajectory: Trajectory) -> bytes:
     """Return a trajectory as the bytes of a NumPy archive."""
-    names = list(trajectory.signals)
+    names, others = list(trajectory.signals), trajectory.alternatives
     facts = {
         "name": trajectory.name,
         "names": names,
+        "alternatives": list(others.signals),
         "wall_s": float(trajectory.wall_s),
         "steps": int(trajectory.steps),
         "note": trajectory.note,
@@ -34,7 +35,8 @@ def trajectory_bytes(trajectory: Trajectory) -> bytes:
     }
     text = np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)
     stream = io.BytesIO()
-    np.savez(stream, facts=text, time=trajectory.time, values=trajectory.columns(names))
+    beside = np.array([others.time, *others.signals.values()])
+    np.savez(stream, facts=text, time=trajectory.time, values=trajectory.columns(names), alternatives=beside)
     return stream.getvalue()
 
 
@@ -49,11 +51,21 @@ def read_trajectory(data: bytes) -> Trajectory:
     with np.load(io.BytesIO(data), allow_pickle=False) as stored:
         facts: dict[str, Any] = json.loads(stored["facts"].tobytes())
         time, values = stored["time"], np.ascontiguousarray(stored["values"].T)
+        beside = stored["alternatives"]
     signals = dict(zip(facts.pop("names"), values, strict=True))
+    alternatives = Alternatives(beside[0], dict(zip(facts.pop("alternatives"), beside[1:], strict=True)))
     natural = tuple(Magnitude(**entry) for entry in facts.pop("natural"))
     events = tuple(Event(**entry) for entry in facts.pop("events"))
     singular = tuple(_singular(**entry) for entry in facts.pop("singular"))
-    return Trajectory(time=time, signals=signals, natural=natural, events=events, singular=singular, **facts)
+    return Trajectory(
+        time=time,
+        signals=signals,
+        natural=natural,
+        events=events,
+        singular=singular,
+        alternatives=alternatives,
+        **facts,
+    )
 
 
 def _singular(t: float, constraints: list[str], crossed: list[float] | None) -> Singular:

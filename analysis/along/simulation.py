@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
@@ -12,7 +13,7 @@ import numpy as np
 
 from ...core.errors import SolveError
 from ...core.progress import Progress, silent
-from ...core.trajectory import Array, Singular, Trajectory, output_grid
+from ...core.trajectory import Alternatives, Array, Singular, Trajectory, coincide, output_grid
 from ...mechanism import Mechanism
 from ...reference.forces.joint_loads import all_links
 from ...reference.integration.events import Events
@@ -21,7 +22,6 @@ from ...reference.integration.leap import LENGTH, PLACE, leap
 from ...reference.integration.motion import FormulatedModel
 from ...reference.integration.zero_lengths import ZeroLengths
 from ...reference.kinematics.segment import Segment
-from ...reference.solve.model import SAME_TIME
 from ...reference.solve.solver import InitialValueProblem
 from .signals import Moment, signals
 from .watch import SingularityMonitor, branch_lost
@@ -29,7 +29,11 @@ from .watch import SingularityMonitor, branch_lost
 _SHORTEST = 0.3  # minimum length of the step across a singular position, relative to the planned length
 _ERRORS = 100.0  # assumed ratio of a run's global error to the solver's relative tolerance
 _LOOKS = 1000  # minimum number of times in a run at which event indicators are evaluated
-_SAME_INSTANT = 1e-9  # two times are equal if they differ by less than this fraction of the end time
+# The values after a state event belong to output times that are at most this fraction of the end time earlier.
+_SAME_INSTANT = 1e-9
+# Correct runs may place a state event this far from the reference run's event, relative to the end time.
+_EVENT_ERROR = 1e-7
+_EQUAL = 4.0 * np.finfo(float).eps  # relative difference of equal times that follow from different products
 _REPORTED = 0.01  # fraction of the run between two progress reports
 
 
@@ -105,7 +109,8 @@ def simulate(
         - `friction_residual`, with friction: largest relative residual of the friction efforts; see
           `Evaluation`.
 
-        The field `note` lists the times of near-singular positions.
+        The field `note` lists the times of near-singular positions. The field `alternatives` contains the
+        signals before and after each event that nearly coincides with an output time.
 
     Raises
     ------
@@ -128,6 +133,7 @@ def simulate(
     with np.errstate(over="ignore", invalid="ignore"):  # an overflow is reported later as a SolveError
         run.march(integrator, motion.states(problem.initial_state.q, problem.initial_state.qd))
     found, extra = signals(motion, run.moments(), joints, settings.multipliers)
+    alternatives = run.alternatives(lambda moment: signals(motion, [moment], joints, settings.multipliers)[0])
     wall = time.perf_counter() - begun
     extra["tolerance"] = integrator.tolerance
     return Trajectory(
@@ -140,12 +146,27 @@ def simulate(
         extra,
         events=tuple(run.events.found),
         singular=tuple(run.watch.singular),
+        alternatives=alternatives,
     )
+
+
+def _separate(begins: list[float]) -> list[float]:
+    """Return the given times without the first one, t = 0, if the second one coincides with it."""
+    return begins[1:] if len(begins) > 1 and coincide(begins[1], 0.0) else begins
 
 
 def _wanted_loads(mechanism: Mechanism, loads: Literal["all"] | Sequence[str] | None) -> Sequence[str]:
     wanted = mechanism.chain.outputs.loads if loads is None else loads
     return all_links(mechanism) if wanted == "all" else wanted
+
+
+@dataclass(frozen=True)
+class _Side:
+    """Time segment and state, shape (size,), immediately before or after an event at time t, s."""
+
+    t: float
+    segment: Segment
+    y: Array
 
 
 class _Passed(Exception):
@@ -169,9 +190,11 @@ class _Run:
         self.steps = 0
         end = float(times[-1])
         self._pace = motion.model.pace(end)
-        begins = np.array([0.0, *motion.model.stops(end)])
-        self._bounds = np.append(begins[begins < end * (1.0 - SAME_TIME)], end)
-        self._last_stop = float(begins[-1])
+        begins = _separate([0.0, *motion.model.stops(end)])
+        self._begins = [begin for begin in begins if begin < end and not coincide(begin, end)]
+        self._bounds = [0.0, *self._begins[1:], end]
+        self._last_stop = begins[-1]
+        self._sides: list[_Side] = []  # both sides of each event that nearly coincides with an output time
         # Time, s, and state at the beginning of each step since the last event.
         self._steps: list[tuple[float, Array]] = []
         self._segments = [Segment(0.0)] * len(times)
@@ -186,19 +209,59 @@ class _Run:
         The integration stops and restarts at each discontinuity of the right-hand side. The state y has the
         layout that `FormulatedModel` defines.
         """
-        segment = None
-        for begin, end in zip(self._bounds[:-1].tolist(), self._bounds[1:].tolist(), strict=True):
-            t = begin
-            segment, y = self._sampled(t, y, segment)
+        segment: Segment | None = None
+        t = 0.0
+        for end, begin in zip(self._bounds[1:], self._begins, strict=True):
+            segment, y = self._continued(t, y, begin, segment)
+            t, y = self._integrated(integrator, segment, (t, end), y)
             while t < end:
-                segment = self.events.segment(t, y, begin, segment)
-                self._enter(segment, t, y)
+                segment, y = self._continued(t, y, begin, segment, sampling=False)
                 t, y = self._integrated(integrator, segment, (t, end), y)
-        segment, y = self._sampled(t, y, segment)
-        self._values[self._done :] = y
-        self._enter(self.events.segment(t, y, self._last_stop, segment), t, y)
+        self._values[self._done :], self._done = y, len(self.times)
+        segment, y = self._continued(t, y, self._last_stop, segment)
+        self._look_ahead(segment, t, y)
 
-    def _sampled(self, t: float, y: Array, segment: Segment | None) -> tuple[Segment | None, Array]:
+    def _continued(
+        self, t: float, y: Array, begin: float, last: Segment | None, *, sampling: bool = True
+    ) -> tuple[Segment, Array]:
+        """Return the segment and the state after an event, and assign both to all later output times.
+
+        The event occurs at time t, s, in the state y, shape (size,), at the end of the segment `last`. The
+        following segment contains all switches at times up to `begin`, s.
+        """
+        before = y
+        settled, y = self._sampled(t, y, begin, last) if sampling else (last, y)
+        segment = self.events.segment(t, y, begin, settled)
+        self._enter(segment, t, y)
+        if last is not None:
+            self._keep_sides(_Side(t, last, before), _Side(t, segment, y))
+        return segment, y
+
+    def _keep_sides(self, before: _Side, after: _Side) -> None:
+        """Keep both sides of an event that nearly coincides with an output time.
+
+        A time event exactly at an output time has happened in all solvers. Only the later side is then valid.
+        """
+        t = after.t
+        distance = abs(float(self.times[self._nearest(t)]) - t)
+        is_shared = coincide(after.segment.begin, t) and distance <= _EQUAL * t
+        is_event = before.segment != after.segment or not np.array_equal(before.y, after.y)
+        if is_event and distance <= _EVENT_ERROR * float(self.times[-1]) and not is_shared:
+            self._sides += [before, after]
+
+    def _nearest(self, t: float) -> int:
+        """Return the index of the output time that is nearest to time t, s."""
+        after = min(max(int(np.searchsorted(self.times, t)), 1), len(self.times) - 1)
+        return after if self.times[after] - t < t - self.times[after - 1] else after - 1
+
+    def _look_ahead(self, segment: Segment, t: float, y: Array) -> None:
+        """Keep the other side of a state event that another solver may find shortly before the end time."""
+        with suppress(SolveError):
+            later = self.events.settled(t, y + _EVENT_ERROR * t * self.motion.rate(segment)(t, y), segment)
+            if later != segment:
+                self._sides.append(_Side(t, later, y))
+
+    def _sampled(self, t: float, y: Array, begin: float, segment: Segment | None) -> tuple[Segment | None, Array]:
         """Update the sampled controllers at time t, s, and return the resulting segment and state.
 
         A new output of a controller may change switching conditions on which the sample of another
@@ -207,12 +270,12 @@ class _Run:
         """
         if not self._has_samples:
             return segment, y
-        settled = self.events.segment(t, y, t, segment)
+        settled = self.events.segment(t, y, begin, segment)
         for _ in range(len(y)):
             before, y = y, self.motion.held(t, y, settled)
             if np.array_equal(y, before):
                 break
-            settled = self.events.segment(t, y, t, settled)
+            settled = self.events.segment(t, y, begin, settled)
         return settled, self.motion.advanced(t, y, settled)
 
     def _integrated(
@@ -294,19 +357,45 @@ class _Run:
         state, a contact that closes at the event would pull. The initial time belongs to the first
         segment.
         """
-        first = max(self._first_from(t), t > 0.0)
+        first = max(self._first_from(t, segment.begin), t > 0.0)
         self._segments[first:] = [segment] * (len(self.times) - first)
         self._values[first : self._done] = y
 
-    def _first_from(self, t: float) -> int:
-        """Return the index of the first output time that is not before time t, s."""
-        return int(np.searchsorted(self.times, t - _SAME_INSTANT * float(self.times[-1])))
+    def _first_from(self, t: float, begin: float) -> int:
+        """Return the index of the first output time that is not before an event at time t, s.
+
+        The event is a time event if t is at the beginning of a piece between time events. The piece begins at
+        time `begin`, s.
+        """
+        if not coincide(begin, t):
+            return int(np.searchsorted(self.times, t - _SAME_INSTANT * float(self.times[-1])))
+        nearest = self._nearest(t)
+        return nearest if coincide(t, float(self.times[nearest])) else int(np.searchsorted(self.times, t))
 
     def moments(self) -> list[Moment]:
         return [
             Moment(*self.motion.moment(t, y, segment))
             for t, y, segment in zip(self.times.tolist(), self._values, self._segments, strict=True)
         ]
+
+    def alternatives(self, evaluate: Callable[[Moment], Mapping[str, Array]]) -> Alternatives:
+        """Return the signals on both sides of each event that nearly coincides with an output time.
+
+        The function `evaluate` returns the signals at one moment. Sides on which the equations cannot be
+        evaluated are omitted.
+        """
+        times: list[float] = []
+        found: list[Mapping[str, Array]] = []
+        for side in self._sides:
+            t = float(self.times[self._nearest(side.t)])
+            with suppress(SolveError), np.errstate(all="ignore"):
+                y = side.y + (t - side.t) * self.motion.rate(side.segment)(side.t, side.y)
+                found.append(evaluate(Moment(*self.motion.moment(t, y, side.segment))))
+                times.append(t)
+        names = found[0] if found else ()
+        return Alternatives(
+            np.array(times), {name: np.concatenate([values[name] for values in found]) for name in names}
+        )
 
     def _record(
         self, segment: Segment, before: float, after: float, y: Array, interpolant: Callable[[], Interpolant]

@@ -14,6 +14,7 @@ from itertools import accumulate, takewhile
 from typing import Any
 
 from ...core.templates import fill
+from ...core.trajectory import TIME_MARGIN
 from ...description.types.bounds import ANY, Bounds
 from ...description.types.start_search import DOWNHILL
 from ...generator.program.program import Assertion, EquationSystem, Lookup, Requirement
@@ -155,6 +156,7 @@ def data(contents: CodeContents) -> str:
             "n_pace_parameters": len(indices),
             "pace_parameters": "pace_parameters" if indices else "0",
             "output_step": contents.output_step,
+            "time_margin": TIME_MARGIN,
             "accepted_violation": program.accepted,
         },
         "phases": [_phase(program, phase) for phase in staged.phases],

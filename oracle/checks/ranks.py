@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...core.trajectory import Array
 from ..constraints.rows import Equation
@@ -18,7 +19,9 @@ from ..expressions.state import State
 
 # Relative singular values above the first limit are surely nonzero; values below the second are surely zero.
 _SURELY, _HARDLY = 1e-5, 1e-11
-_NOTHING = 1e-7  # a Jacobian row is rounding error if its length is below this fraction of its longest summand
+# A Jacobian row is surely zero up to the first of these fractions of its terms' magnitude.
+# A Jacobian row is surely nonzero above the second of these fractions.
+_ZERO, _NONZERO = 1e-10, 1e-7
 _ITERATIONS = 30  # maximum number of Newton steps of the projection onto the constraints
 _CLOSED = 1e-10  # Largest constraint residual of a converged projection, m or rad.
 _SINGULAR = 1e-8  # relative singular values of the Jacobian below this limit count as zero in Newton steps
@@ -35,24 +38,33 @@ class RankRange:
         return self.least <= rank <= self.most
 
 
-def rank_range(C: Array) -> RankRange:
+def rank_range(C: Array, is_short: NDArray[np.bool_] | None = None) -> RankRange:
     """Return the smallest and the largest rank that a matrix can have within rounding errors.
 
-    The matrix has the shape (m, n) and rows of comparable length.
+    Parameters
+    ----------
+    C : ndarray, shape (m, n)
+        Matrix whose rows have length 1 or 0.
+    is_short : ndarray of bool, shape (m,), or None
+        Whether each row was so short before the normalisation that it may be zero; None if no row was.
     """
-    if not C.size:
-        return RankRange(0, 0)
-    values = np.linalg.svd(C, compute_uv=False)
-    largest = float(values[0])
-    return RankRange(*(int(np.count_nonzero(values > share * largest)) for share in (_SURELY, _HARDLY)))
+    sure = C if is_short is None else C[~is_short]
+    return RankRange(_rank(sure, _SURELY), _rank(C, _HARDLY))
 
 
-def comparable(equations: Sequence[Equation], units: Array) -> Array:
-    """Return the constraint Jacobian scaled for a rank decision, shape (m, n).
+def _rank(C: Array, share: float) -> int:
+    values = np.linalg.svd(C, compute_uv=False) if C.size else np.zeros(0)
+    return int(np.count_nonzero(values > share * values.max(initial=0.0)))
+
+
+def comparable(
+    equations: Sequence[Equation], units: Array, magnitudes: Sequence[float] | None = None
+) -> tuple[Array, NDArray[np.bool_]]:
+    """Return the constraint Jacobian scaled for a rank decision.
 
     Columns are multiplied by the scales of the coordinates, and rows are normalised to length 1. A row
-    that is negligible compared with the forces and moments of the equation consists only of rounding
-    errors. Such a row is set to zero.
+    that is negligible compared with its terms consists only of rounding errors. Such a row is set to
+    zero.
 
     Parameters
     ----------
@@ -60,15 +72,30 @@ def comparable(equations: Sequence[Equation], units: Array) -> Array:
         The m constraint equations at one state.
     units : ndarray, shape (n,)
         Scales of the coordinates: 1 rad, or the mechanism's size in m.
+    magnitudes : sequence of float or None
+        Magnitude of the terms of each row; None if the equations have wrenches, from which the magnitude
+        follows.
+
+    Returns
+    -------
+    C : ndarray, shape (m, n)
+        Scaled Jacobian.
+    is_short : ndarray of bool, shape (m,)
+        Whether each row is so short that it may also be regarded as zero.
     """
-    size, rows = float(units.max(initial=0.0)), np.zeros((len(equations), len(units)))
-    for k, equation in enumerate(equations):
-        row = equation.C * units
-        length = float(np.linalg.norm(row))
-        parts = [float(size * np.linalg.norm(w.force) + np.linalg.norm(w.moment)) for w in equation.wrenches]
-        if length > _NOTHING * max([length, *parts]) and length > 0.0:
-            rows[k] = row / length
-    return rows
+    rows = np.array([equation.C * units for equation in equations]).reshape(len(equations), len(units))
+    lengths = np.linalg.norm(rows, axis=1)
+    known = [0.0] * len(equations) if magnitudes is None else magnitudes
+    size = float(units.max(initial=0.0))
+    made_of = np.array([max(_of_wrenches(e, size), m) for e, m in zip(equations, known, strict=True)])
+    counts = (lengths > _ZERO * made_of) & (lengths > 0.0)
+    return np.where(counts, rows.T / np.where(counts, lengths, 1.0), 0.0).T, lengths <= _NONZERO * made_of
+
+
+def _of_wrenches(equation: Equation, size: float) -> float:
+    """Return the largest magnitude of an equation's wrenches on a body, N·m for a mechanism's size in m."""
+    parts = (float(size * np.linalg.norm(w.force) + np.linalg.norm(w.moment)) for w in equation.wrenches)
+    return max(parts, default=0.0)
 
 
 def units_of(model: Model, state: State) -> tuple[float, Array]:

@@ -109,19 +109,20 @@ def _forbidden_velocities(model: Model, state: State) -> Iterator[str]:
 def _rank(model: Model, state: State) -> Iterator[str]:
     if not model.rows:
         return
-    units = units_of(model, state)[1]
+    size, units = units_of(model, state)
     near = on_constraints(model, units)
     if near is None:
         return
-    claims, C = model.claims, comparable(model.stack(near).equations, units)
-    found = rank_range(C)
+    magnitudes = [magnitude for group in model.groups for magnitude in group.magnitudes(near, size, units)]
+    claims, (C, is_short) = model.claims, comparable(model.stack(near).equations, units, magnitudes)
+    found = rank_range(C, is_short)
     if not found.allows(claims.rank):
         yield f"the constraint equations have rank {found.least}, not {claims.rank}"
     kept = [model.rows.index(name) for name in claims.kept]
     if rank_range(C[kept]).most < len(kept):
         yield f"the constraint equations chosen as independent are linearly dependent: {', '.join(claims.kept)}"
     for k, name in enumerate(model.rows):
-        if k not in kept:
+        if k not in kept and not is_short[k]:
             share = np.linalg.lstsq(C[kept].T, C[k], rcond=_RANK)[0] if kept else np.zeros(0)
             if np.linalg.norm(C[k] - share @ C[kept]) > _IMPLIED:
                 yield f"{name} is omitted as redundant, but the independent constraint equations do not imply it"

@@ -70,7 +70,8 @@ def _wrongly_held(model: Model) -> Iterator[str]:
     following = [k for k in loose if coordinates[k].name not in held]
     state = model.state(0.0, model.q0, 0.0 * model.qd0)
     found = [equation for cut in model.cuts for equation in cut.equations(state)]
-    moved = rank_range(comparable(found, units_of(model, state)[1])[:, loose])
+    C, is_short = comparable(found, units_of(model, state)[1])
+    moved = rank_range(C[:, loose], is_short)
     if not moved.allows(len(following)):
         yield (
             f"{len(following)} joint coordinates without springs followed the loops in the search for the static"

@@ -18,7 +18,7 @@ from ..bodies.motion import Motion, cross
 from ..expressions.jets import Jet
 from ..expressions.setting import Setting
 from ..expressions.state import State
-from .rows import Equation, Wrench, by_wrenches
+from .rows import Equation, Group, Wrench, by_wrenches
 
 # The closure condition `x` is the component of ρ along the x axis of frame a.
 # The closure condition `zy` is the cosine between the z axis of frame a and the y axis of frame b.
@@ -134,7 +134,7 @@ class Closure:
         ]
 
 
-class CutJoint(Closure):
+class CutJoint(Closure, Group):
     """Loop closure that is enforced by constraint equations."""
 
     order: int = 0

@@ -16,7 +16,7 @@ from ..bodies.motion import cross
 from ..expressions.jets import Jet, quintic
 from ..expressions.setting import Setting
 from ..expressions.state import State
-from .rows import Equation, of_positions
+from .rows import Equation, Group, of_positions
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def _each(numbers: Any, count: int) -> list[float]:
     return list(numbers) if isinstance(numbers, list | tuple) else [numbers] * count
 
 
-class PathPositions:
+class PathPositions(Group):
     """Constraint equations that keep a point on the moving target of a path.
 
     Only the position components that the path prescribes are constrained. They refer to the axes of the
@@ -118,8 +118,11 @@ class PathPositions:
             found.append(of_positions(place - target, n))
         return found
 
+    def magnitudes(self, state: State, size: float, units: Array) -> list[float]:
+        return [size] * len(self.names)
 
-class PathOrientations:
+
+class PathOrientations(Group):
     """Constraint equations that align the axes of a point with the axes of its target.
 
     The residual is twice the vector part of a quaternion, in the target's axes. The quaternion
@@ -149,6 +152,9 @@ class PathOrientations:
         slopes = q0 * back - np.cross(q, back, axisb=0, axisc=0)
         C = slopes @ m.turning[:, b].T
         return [Equation(2.0 * q[i], rate[i], C[i], -bias[i]) for i in range(3)]
+
+    def magnitudes(self, state: State, size: float, units: Array) -> list[float]:
+        return [1.0] * len(self.names)
 
     def _target(self, t: float, instant: float) -> tuple[Rotation, Array, Array]:
         """Return the target's orientation, angular velocity and acceleration at time t, in world axes."""

@@ -71,6 +71,22 @@ class Group(Protocol):
         """Return the constraint equations of one element of the description at one state."""
         ...
 
+    def magnitudes(self, state: State, size: float, units: Array) -> list[float]:
+        """Return the magnitude of the terms that add up to each Jacobian row, or 0 if no terms can cancel.
+
+        The magnitudes of equations with wrenches follow from these wrenches instead.
+
+        Parameters
+        ----------
+        state : State
+            Kinematics at one state.
+        size : float
+            Mechanism's size, m.
+        units : ndarray, shape (n,)
+            Scales of the coordinates, rad or m, by which the columns of the Jacobian are multiplied.
+        """
+        return [0.0] * len(self.names)
+
 
 def of_positions(x: Jet, n: int) -> Equation:
     """Return the position-level constraint x = 0 for a mechanism with n coordinates."""

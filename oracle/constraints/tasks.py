@@ -7,15 +7,17 @@ from typing import Any
 
 import numpy as np
 
+from ...core.trajectory import Array
 from ..bodies.motion import cross
 from ..expressions.jets import Jet, jet, slope
 from ..expressions.language import Expression
 from ..expressions.setting import Setting
+from ..expressions.sized import SizedDerivatives, SizedJet
 from ..expressions.state import Derivatives, State
-from .rows import Equation, Wrench, by_wrenches, of_positions
+from .rows import Equation, Group, Wrench, by_wrenches, of_positions
 
 
-class ProgrammedExpression:
+class ProgrammedExpression(Group):
     """Programmed constraint: an expression of positions, velocities or accelerations must be zero."""
 
     def __init__(self, name: str, order: int, expression: Expression, setting: Setting) -> None:
@@ -32,8 +34,12 @@ class ProgrammedExpression:
             return [Equation(0.0, x.value, slope(x, n), -x.rate)]
         return [Equation(0.0, 0.0, slope(x, n), -x.value)]
 
+    def magnitudes(self, state: State, size: float, units: Array) -> list[float]:
+        found = self._expression(SizedDerivatives(state, self._quantities, self.order, size, units))
+        return [float(np.linalg.norm(found.sizes * units)) if isinstance(found, SizedJet) else 0.0]
 
-class DrivenJoint:
+
+class DrivenJoint(Group):
     """Constraint that prescribes a joint coordinate by an expression of time or by a filtered input."""
 
     order: int = 0
@@ -54,7 +60,7 @@ class DrivenJoint:
         return [of_positions(own - self._law(Derivatives(state, self._quantities, 0)), n)]
 
 
-class KnifeEdge:
+class KnifeEdge(Group):
     """Nonholonomic constraint: the velocity of a point has no component along a body-fixed normal."""
 
     order: int = 1
@@ -74,7 +80,7 @@ class KnifeEdge:
         return [by_wrenches(m, Jet(normal @ p.velocity[k], 0.0, rate), [wrench], order=1)]
 
 
-class HeldBase:
+class HeldBase(Group):
     """Constraints that keep the base's coordinates at zero."""
 
     order: int = 0

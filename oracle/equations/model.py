@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -9,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core.trajectory import Array
+from ...core.trajectory import TIME_MARGIN, Array, coincide
 from ..bodies.frames import rotation
 from ..bodies.machine import Machine
 from ..bodies.motion import Kinematics, Points
@@ -37,11 +38,6 @@ from ..forces.stops import stops
 from ..forces.supports import supports
 from .claims import Claims
 from .dynamics import Inertial, Inertias
-
-# Switching conditions on time are evaluated at t·(1 + _AFTER), but at least _AFTER s after the time t.
-_AFTER = 1e-9
-# A sample is due at a time that differs from a sampling instant by less than this fraction of the sample time.
-_SAME_SAMPLE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -172,7 +168,7 @@ class Model:
         followed = np.zeros((k, 3))
         followed[:, :2] = own[: 2 * k].reshape(k, 2)
         followed[:, 0] += [f.begin for f in self.filters]
-        after = Sides(t + _AFTER * max(1.0, abs(t))) if sides is None else sides
+        after = Sides(just_after(t)) if sides is None else sides
         found = State(t, motion, self._points(motion), after, followed, given, own[2 * k :], self._driven)
         for i, f in enumerate(self.filters):
             followed[i, 2] = f.second(followed[i, 0], followed[i, 1], found.input(f.name, f.begin))
@@ -191,7 +187,7 @@ class Model:
         state.pending = [
             sample
             for period, sample in self.setting.samplers
-            if abs(state.t - round(state.t / period) * period) < _SAME_SAMPLE * period
+            if coincide(round(state.t / period) * period, state.t)
         ]
         while state.pending:
             state.take(state.pending[0])
@@ -267,6 +263,11 @@ class Model:
         The accelerations of the coordinates are taken as zero.
         """
         return value(Numbers(self._initial, self.setting.names, np.zeros(self.machine.n)).number(name))
+
+
+def just_after(t: float) -> float:
+    """Return the earliest time, s, after all time events that happen at time t, s."""
+    return math.nextafter(t + TIME_MARGIN * max(1.0, abs(t)), math.inf)
 
 
 def _elements(setting: Setting) -> list[Element]:

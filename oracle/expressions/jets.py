@@ -74,6 +74,10 @@ class Jet:
         """
         return Jet(f, f1 * self.slope, f1 * self.rate, f1 * self.bias + f2 * self.rate**2)
 
+    def at(self, value: float) -> Jet:
+        """Return a scalar with another value and the same derivatives."""
+        return Jet(value, self.slope, self.rate, self.bias)
+
 
 Scalar: TypeAlias = float | Jet
 
@@ -132,7 +136,7 @@ def atan2(y: Scalar, x: Scalar) -> Scalar:
         return angle
     is_flat = abs(value(x)) > abs(value(y))
     turned = jet(atan(jet(y) / x) if is_flat else -atan(jet(x) / y))
-    return Jet(angle, turned.slope, turned.rate, turned.bias)
+    return turned.at(angle)
 
 
 def quintic(x: Scalar, begin: Scalar, end: Scalar, first: Scalar, last: Scalar) -> Scalar:

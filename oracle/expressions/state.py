@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -96,6 +97,7 @@ class State:
 
 
 Finder = Callable[[State], Jet]
+Extent: TypeAlias = Literal["none", "one", "size"]
 _AXES = {"x": 0, "y": 1, "z": 2}
 
 
@@ -115,8 +117,9 @@ class Names:
         self.quantities: dict[str, Finder] = {}
         self.forces: dict[str, Callable[[State], float]] = {}
         self._rates: dict[str, tuple[str, int]] = {}
+        self._extents: dict[str, Extent] = {"t": "none"}
 
-    def add(self, name: str, finder: Finder, rate: str = "", second: str = "") -> None:
+    def add(self, name: str, finder: Finder, rate: str = "", second: str = "", extent: Extent = "size") -> None:
         """Add a kinematic quantity, whose time derivatives have names of their own.
 
         Parameters
@@ -127,8 +130,12 @@ class Names:
             Function that computes the quantity from a state.
         rate, second : str
             Names of the first and second time derivatives.
+        extent : str
+            Magnitude of the terms that add up to the quantity: `size` for the mechanism's size in m, `one`
+            for direction cosines, `none` for a coordinate, which is not a sum.
         """
         self.quantities[name] = finder
+        self._extents |= dict.fromkeys((name, rate, second), extent)
         self._rates |= {name: (name, 0), rate: (name, 1), second: (name, 2)}
 
     def force(self, name: str, state: State) -> float:
@@ -139,6 +146,10 @@ class Names:
         if name not in state.forces:
             state.forces[name] = self.forces[name](state)
         return state.forces[name]
+
+    def extent(self, name: str) -> Extent:
+        """Return the magnitude of the terms that add up to a quantity; see `add`."""
+        return self._extents[name]
 
     def level(self, name: str) -> tuple[Finder, int]:
         """Return the kinematic quantity that a name denotes, and the order of the time derivative."""
@@ -224,7 +235,7 @@ def add_coordinates(names: Names, coordinates: list[str]) -> None:
         return lambda state: Jet(state.motion.q[k], unit[k], state.motion.qd[k])
 
     for k, name in enumerate(coordinates):
-        names.add(name, finder(k), f"{name}_dot", f"{name}_ddot")
+        names.add(name, finder(k), f"{name}_dot", f"{name}_ddot", "none")
 
 
 def add_point(names: Names, name: str, k: int) -> None:
@@ -273,4 +284,4 @@ def add_cosines(names: Names, name: str, body: int, axes: Array) -> None:
     for i in range(3):
         for j in range(3):
             cosine = f"{name}.R{i + 1}{j + 1}"
-            names.add(cosine, finder(i, j), f"{cosine}_dot", f"{cosine}_ddot")
+            names.add(cosine, finder(i, j), f"{cosine}_dot", f"{cosine}_ddot", "one")

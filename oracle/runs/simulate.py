@@ -13,10 +13,10 @@ import numpy as np
 from scipy.integrate import BDF, DOP853, LSODA, Radau
 
 from ...core.errors import SolveError
-from ...core.trajectory import Array, Event, Trajectory, output_grid
+from ...core.trajectory import Array, Event, Trajectory, coincide, output_grid
 from ..constraints.paths import PathOrientations, PathPositions
 from ..equations.claims import Claims
-from ..equations.model import Model
+from ..equations.model import Model, just_after
 from ..equations.solution import Solver
 from ..expressions.pace import Pace
 from ..expressions.sides import Sides
@@ -29,7 +29,6 @@ from .signals import Signals
 _METHODS: dict[str, Any] = {"LSODA": LSODA, "DOP853": DOP853, "Radau": Radau, "BDF": BDF}
 # BDF replaces LSODA if LSODA needs more than 1500 steps within one hundredth of the run.
 _PART, _MANY = 0.01, 1500
-_JUST = 1e-9  # time after the end of the run for the last evaluation of conditions, as a fraction of the run
 _LOOKS = 1000  # minimum number of evaluations of switching conditions in a run
 _CLOSE_LOOKS = 4  # minimum number of evaluations of conditions in a step in which one may change twice
 _HALVINGS = 60  # maximum number of bisections that locate an event
@@ -37,8 +36,7 @@ _MOST_EVENTS = 1000  # maximum number of events per second of simulated time
 _SMALL = 1e-3  # For a state smaller than this (rad, m, rad/s or m/s), the absolute tolerance dominates.
 _FINEST = 3e-14  # smallest relative tolerance that SciPy's integrators accept
 _FINER = 0.1  # factor on the description's tolerance; makes the oracle more accurate than the compared runs
-_SAME = 1e-12  # breakpoints that differ by less than this fraction of the simulated time count as one
-# An output time and an event coincide if they differ by less than this fraction of the simulated time.
+# The values after a state event belong to output times that are at most this fraction of the end time earlier.
 _SAME_OUTPUT = 1e-9
 
 
@@ -52,8 +50,8 @@ class Segment:
 
     @property
     def instant(self) -> float:
-        """Time in the middle of the segment, s."""
-        return 0.5 * (self.begin + self.end)
+        """Midpoint of the segment, s, but not before the time events that happen at its beginning."""
+        return max(0.5 * (self.begin + self.end), just_after(self.begin))
 
 
 def simulate(
@@ -150,11 +148,9 @@ class Run:
             while t < end:
                 kept = self._sides(t, y, end, kept)
                 t, y = self._segment(Segment(t, end, kept), y)
-        # This time is after the end, so that conditions that switch at the end have switched.
-        just_after = self._end * (1.0 + _JUST)
-        y = self._sampled(self._end, y, just_after, kept)
-        kept = self._sides(self._end, y, just_after, kept)
-        self._record(Segment(self._end, just_after, kept), self._end, lambda t: y)
+        y = self._sampled(self._end, y, self._end, kept)
+        kept = self._sides(self._end, y, self._end, kept)
+        self._record(Segment(self._end, self._end, kept), self._end, lambda t: y)
 
     def _sampled(self, t: float, y: Array, end: float, kept: Mapping[Any, bool]) -> Array:
         """Return the state after all controllers that sample at time t, s, have taken their samples."""
@@ -182,10 +178,9 @@ class Run:
         found += self._pace.stops
         for period, _ in self._model.setting.samplers:
             found += [k * period for k in range(int(self._end / period) + 1)]
-        near = _SAME * self._end
         stops = [0.0]
-        for time in sorted(time for time in found if near < time < self._end - near):
-            if time - stops[-1] > near:
+        for time in sorted(time for time in found if 0.0 < time < self._end):
+            if not coincide(time, stops[-1]) and not coincide(time, self._end):
                 stops.append(time)
         return [*stops, self._end]
 
@@ -298,10 +293,11 @@ class Run:
         The outputs at `until` itself are appended only if `last` is true. Otherwise, they belong to the
         next segment.
         """
-        near = _SAME_OUTPUT * self._end
+        is_time_event = until == segment.end
         while len(self._samples) < len(self._times):
             t = float(self._times[len(self._samples)])
-            if not (t < until - near or last):
+            follows = coincide(until, t) if is_time_event else t >= until - _SAME_OUTPUT * self._end
+            if (t >= until or follows) and not last:
                 return
             state, z, lag = self._state(segment, t, at(t))
             self._samples.append(self._signals(state, z, lag))

@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from ...core.trajectory import Array
+from ...core.trajectory import Array, coincide
 from ...mechanism import LawElement
 from ..kinematics.expression import stops
 from ..kinematics.jet import Number
@@ -19,8 +19,6 @@ from ..kinematics.quantities import CompiledExpression, KinematicState, by_chain
 from .arrows import effort_direction, effort_mark
 from .element import ElementContext, ForceArrow, ForceContribution, ForceElements, input_in
 from .internal_states import indices
-
-_SAME_SAMPLE = 1e-9  # Two times count as equal if they differ by at most this fraction of a sample time.
 
 
 @dataclass(frozen=True)
@@ -46,7 +44,7 @@ class _Part:
     def is_due(self, t: float) -> bool:
         """Whether the time t, s, is a sample time of this element."""
         period = self.element.period
-        return period is not None and abs(t - round(t / period) * period) <= _SAME_SAMPLE * period
+        return period is not None and coincide(round(t / period) * period, t)
 
     def readings(self) -> Iterator[CompiledExpression]:
         """Yield the compiled expressions of a force element that are evaluated throughout a run.
@@ -121,9 +119,10 @@ class LawForces(ForceElements):
         return found
 
     def sample_times(self, end: float) -> list[float]:
-        """Return all sample times of the sampled elements from 0 to `end`, s."""
+        """Return all sample times of the sampled elements from 0 to `end`, s, with the margin of time events."""
         periods = {float(part.element.period) for part in self._parts if part.element.period is not None}
-        return [k * period for period in periods for k in range(int(end / period * (1 + _SAME_SAMPLE)) + 1)]
+        times = [k * period for period in periods for k in range(int(end / period) + 2)]
+        return [time for time in times if time <= end or coincide(time, end)]
 
     def held(self, state: KinematicState) -> Array:
         """Return the internal state variables after all samples that are due at this time.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -73,6 +74,19 @@ class Events:
             f"the switching conditions of {changed[-1].label} contradict each other at t = {t:.9g} s, because"
             " each change of a condition reverses another condition; change the parameters of this element"
         )
+
+    def settled(self, t: float, y: Array, segment: Segment) -> Segment:
+        """Return a segment with the switching conditions of state y, shape (size,), at time t, s.
+
+        The events are not reported. If the conditions contradict each other, the given segment is returned.
+        """
+        found = segment
+        for _ in range(len(self._relations) + 1):
+            changed = self._changed(t, y, found)
+            if not changed:
+                return found
+            found = replace(found, sides={**found.sides, **{r.key: not found.sides[r.key] for r in changed}})
+        return segment
 
     def first(
         self, segment: Segment, before: float, after: float, interpolant: Callable[[], Interpolant]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...core.trajectory import Array
+from ...core.trajectory import Array, coincide
 from ...language.pace import Pace, merged
 from ...mechanism import Body, Mechanism
 from ..constraints.constraints import CompiledConstraints
@@ -29,7 +29,6 @@ from .formulations import Gpme, ReducedGpme, StateEquations
 
 Start = tuple[Array, Array]
 _NONE = np.zeros(0)
-SAME_TIME = 1e-12  # Times with a smaller relative difference count as equal.
 
 
 @dataclass(frozen=True)
@@ -441,13 +440,14 @@ class ReferenceModel:
         times = [*self.constraints.stops(), *self.forces.stops()]
         times += [time for reading in self.outputs.values() for time in stops(reading.node)]
         times += self.forces.sample_times(end)
-        separate: list[float] = []
-        for time in sorted(t for t in times if 0.0 < t <= end * (1.0 + SAME_TIME)):
-            # Of almost equal times, the last is used, because all conditions on time have changed by then.
-            if separate and time - separate[-1] < SAME_TIME * end:
-                separate.pop()
-            separate.append(time)
-        return separate
+        groups: list[list[float]] = []
+        for time in sorted(t for t in times if t > 0.0 and (t <= end or coincide(t, end))):
+            if groups and coincide(time, groups[-1][0]):
+                groups[-1].append(time)
+            else:
+                groups.append([time])
+        # Of several almost equal times, the last is kept, because no switch of the group is later.
+        return [group[-1] for group in groups]
 
 
 def _outputs(mechanism: Mechanism, reader: ExpressionCompiler) -> dict[str, CompiledExpression]:

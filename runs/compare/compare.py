@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 
 from ...core.errors import DescriptionError, Problem
-from ...core.trajectory import Array, Trajectory
+from ...core.trajectory import Alternatives, Array, Trajectory
 from .scales import VIOLATIONS, scales
 
 _ROUNDING = 1e-12  # times closer than this fraction of the full time span count as equal
@@ -95,12 +95,18 @@ class CommonGrid:
         Signals that the other run and the reference run have in common, by name; each has shape (N,).
     interpolated : bool
         Whether the two runs had different output times, so that one run was interpolated.
+    rows : ndarray of int, shape (K,)
+        Indices of common times that nearly coincide with an event of the reference run.
+    beside : mapping
+        Signals of the reference run by name, on the other side of these events; each has shape (K,).
     """
 
     time: Array
     reference: Mapping[str, Array]
     run: Mapping[str, Array]
     interpolated: bool
+    rows: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    beside: Mapping[str, Array] = field(default_factory=dict)
 
     @property
     def compared(self) -> list[str]:
@@ -108,8 +114,30 @@ class CommonGrid:
         return [name for name in self.run if name not in VIOLATIONS]
 
     def differences(self) -> dict[str, Array]:
-        """Return the absolute difference between the two runs for each compared signal, shape (N,)."""
+        """Return the absolute difference between the two runs for each compared signal, shape (N,).
+
+        An event may nearly coincide with a common time. The two runs may then have handled the event on
+        different sides of this time. The difference is therefore the smaller one of both sides.
+        """
+        found = self.differences_of_one_side()
+        for name in found.keys() & self.beside.keys():
+            other = np.abs(self.run[name][self.rows] - self.beside[name])
+            np.fmin.at(found[name], self.rows, other)
+        return found
+
+    def differences_of_one_side(self) -> dict[str, Array]:
+        """Return the absolute differences for each compared signal, without the other side of events."""
         return {name: np.abs(self.run[name] - self.reference[name]) for name in self.compared}
+
+    def crossed(self, allowed: Mapping[str, float]) -> int:
+        """Return the number of common times at which the run has values of the other side of an event.
+
+        The values at these times differ from the reference run by more than allowed. The allowed absolute
+        differences are given by signal.
+        """
+        one, both = self.differences_of_one_side(), self.differences()
+        exceeds = [(one[name] > allowed[name]) & (both[name] <= allowed[name]) for name in both]
+        return int(np.count_nonzero(np.any(exceeds, axis=0)))
 
     def up_to(self, time: float) -> CommonGrid:
         """Return the signals at all times up to the given time, s."""
@@ -124,7 +152,9 @@ class CommonGrid:
         reference, run = (
             {name: values[kept] for name, values in signals.items()} for signals in (self.reference, self.run)
         )
-        return CommonGrid(self.time[kept], reference, run, self.interpolated)
+        among, rows = kept[self.rows], np.cumsum(kept) - 1
+        beside = {name: values[among] for name, values in self.beside.items()}
+        return CommonGrid(self.time[kept], reference, run, self.interpolated, rows[self.rows[among]], beside)
 
 
 def compare(
@@ -141,7 +171,8 @@ def compare(
 
     A relative error is the largest absolute difference divided by the signal's scale (`scales`). Values
     that are not finite have an infinite error. Steps in which the reference crosses a singular
-    configuration are excluded, because accelerations and forces are ill-conditioned there.
+    configuration are excluded, because accelerations and forces are ill-conditioned there. At an output
+    time that nearly coincides with an event, the values before and after the event are both valid.
 
     Parameters
     ----------
@@ -187,7 +218,7 @@ def compare(
         worst_signal=worst if relative[worst] > 0 else "",
         violation_position=violations.get("violation_position"),
         violation_velocity=violations.get("violation_velocity"),
-        note=_note(reference, run, grid),
+        note=_note(reference, run, grid, {name: tolerance * size for name, size in scale.items()}),
     )
 
 
@@ -231,12 +262,22 @@ def on_common_grid(reference: Trajectory, run: Trajectory) -> CommonGrid:
     if min(np.count_nonzero(inside_reference), np.count_nonzero(inside_run)) < 2:
         raise _unusable(reference, run, _no_shared_time(reference, run))
     coarse = min(reference.time[inside_reference], run.time[inside_run], key=len)
+    rows, beside = _beside(reference.alternatives, coarse)
     return CommonGrid(
         time=coarse,
         reference=_sampled(reference, inside_reference, coarse, reference.signals),
         run=_sampled(run, inside_run, coarse, shared),
         interpolated=not _same_times(reference.time[inside_reference], run.time[inside_run]),
+        rows=rows,
+        beside=beside,
     )
+
+
+def _beside(alternatives: Alternatives, time: Array) -> tuple[NDArray[np.intp], dict[str, Array]]:
+    """Return the rows of the given times that have alternatives, and the values of the alternatives."""
+    rows = np.clip(np.searchsorted(time, alternatives.time), 0, len(time) - 1)
+    kept = np.abs(time[rows] - alternatives.time) <= _ROUNDING * (time[-1] - time[0])
+    return rows[kept], {name: values[kept] for name, values in alternatives.signals.items()}
 
 
 def _check_time(trajectory: Trajectory) -> None:
@@ -289,13 +330,16 @@ def covers(span: float, horizon: float) -> bool:
     return span >= horizon * (1.0 - _LACKING)
 
 
-def _note(reference: Trajectory, run: Trajectory, grid: CommonGrid) -> str:
+def _note(reference: Trajectory, run: Trajectory, grid: CommonGrid, allowed: Mapping[str, float]) -> str:
     notes = [run.note] if run.note else []
     span, full = float(grid.time[-1] - grid.time[0]), float(reference.time[-1] - reference.time[0])
     if not covers(span, full):
         notes.append(f"compared over {span:.6g} s of the full {full:.6g} s")
     if grid.interpolated:
         notes.append("the output times of the two runs differ, so values are interpolated by a cubic spline")
+    crossed = grid.crossed(allowed)
+    if crossed:
+        notes.append(f"output times that are compared with values on the other side of a close event: {crossed}")
     for where, other, first in (("the run", run, reference), ("the reference", reference, run)):
         missing = [name for name in first.signals if name not in other.signals]
         if missing:

@@ -425,6 +425,8 @@ typedef struct {
     int integer_settings[N_INTEGER_SETTINGS];
 
     double output_step; /* s, > 0: recommended interval for outputs */
+    double time_margin; /* > 0: a time event happens at a given time if they differ by at most this margin; the margin
+                           is in s up to t = 1 s, and relative to the time later */
     double accepted_violation; /* norm of the constraint violation at each level up to which the initial state
                                   satisfies the constraints */
 } Equations;

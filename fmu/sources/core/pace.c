@@ -60,7 +60,7 @@ double pace_end(const Model *model, double time) {
 }
 
 double pace_next_mark(const Model *model, double time) {
-    const double later = time + 1e-12 * fmax(1.0, fabs(time)); /* times that differ by rounding errors count as equal */
+    const double later = time + equations.time_margin * fmax(1.0, fabs(time)); /* a mark within the margin is reached */
     double next = are_as_built(model) ? mark_of(&equations.pace, later) : time + equations.pace.least;
     for (int k = 0; k < equations.n_lookups; k++) next = fmin(next, table_mark(model, k, later));
     return next;

@@ -89,9 +89,9 @@ static double *counts_of(const Model *model) { return held_of(model) + equations
 
 /* ---- Time events ------------------------------------------------------------------------------------------------ */
 
-/* Whether an event time has been reached within rounding errors; an importer may stop slightly before it. */
+/* Whether an event time has been reached within the margin; an importer may stop slightly before it. */
 static bool has_come(double event, double time) {
-    return isfinite(event) && time >= event - 1e-12 * fmax(1.0, fabs(event));
+    return isfinite(event) && event - time <= equations.time_margin * fmax(1.0, fabs(event));
 }
 
 static bool set(Model *model, double *value, bool now) {
