@@ -199,12 +199,7 @@ def _settled(tree: Expr, known: Mapping[str, Expr]) -> Expr:
 
 
 def _initial(tree: Expr, known: Mapping[str, Expr]) -> Expr:
-    """Return an expression at the initial time.
-
-    Expressions replace known names, and the argument x replaces a call `start(x)`.
-    """
+    """Return an expression for the initial time, in which expressions replace the known names."""
     if tree.op == "symbol" and tree.data in known:
         return _initial(known[tree.data], known)
-    if tree.function == "start":
-        return _initial(tree.args[0], known)
     return ir.rebuilt(tree, [_initial(argument, known) for argument in tree.args]) if tree.args else tree

@@ -87,7 +87,8 @@ class Evaluator:
         CasADi expressions of the program's symbols, by name; vectors are columns.
     switches : SX or None
         CasADi vector of switches (0 or 1): first for the time events, then for the switching
-        conditions. None at the initial time, at which conditions are evaluated directly.
+        conditions. None at the initial time: conditions on time then have their values just after the
+        initial time, and all other conditions are evaluated directly.
     """
 
     def __init__(self, program: EquationSystem, known: Mapping[str, SX], switches: SX | None) -> None:
@@ -180,12 +181,15 @@ class Evaluator:
         comparison, switched = expr.data
         compare = _COMPARE[comparison]
         left, right, then, otherwise = (self(argument) for argument in expr.args[:4])
-        if switched is None or self.switches is None:
+        if switched is None or (self.switches is None and len(expr.args) == 4):
             return ca.if_else(compare(left, right), then, otherwise)
         if len(expr.args) == 4:
             holds = self.switches[len(self._events) + self._relations.index(switched)]
             return ca.if_else(1 - holds if comparison in ("<=", ">=") else holds, then, otherwise)
         slope = self(expr.args[4])
+        if self.switches is None:
+            just_after = ca.if_else(left == right, slope, left - right)
+            return ca.if_else(compare(just_after, 0), then, otherwise)
         # left − right is zero at the switching time; just afterwards, it has the sign of its time derivative.
         condition = compare(slope * (self.switches[self._events.index(switched)] - 0.5), 0)
         if not slope.is_constant():
