@@ -400,7 +400,7 @@ STEPS = [
 
 @pytest.mark.slow
 def test_filters_begin_just_after_steps_at_the_initial_time(compile_data: CompileData) -> None:
-    """A signal that jumps to 1 at t = 0 and stays there leaves the filter at 1, with the slope 0, in all backends."""
+    """If a signal jumps to 1 at t = 0 and stays there, the filter stays at 1 with the slope 0 in all backends."""
     table = {"type": "filter", "time_constant": 0.3}
     lags = [table | {"name": f"lag{i}", "signal": signal} for i, signal in enumerate(STEPS)]
     data = _rotor(*lags, forces=[], parameters={"begin": 0.0})
