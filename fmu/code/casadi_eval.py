@@ -181,15 +181,14 @@ class Evaluator:
         comparison, switched = expr.data
         compare = _COMPARE[comparison]
         left, right, then, otherwise = (self(argument) for argument in expr.args[:4])
-        if switched is None or (self.switches is None and len(expr.args) == 4):
+        if switched is None or self.switches is None:
+            if len(expr.args) == 5:  # on time: at the switching time, the condition is that just afterwards
+                left, right = ca.if_else(left == right, self(expr.args[4]), left - right), ca.SX(0)
             return ca.if_else(compare(left, right), then, otherwise)
         if len(expr.args) == 4:
             holds = self.switches[len(self._events) + self._relations.index(switched)]
             return ca.if_else(1 - holds if comparison in ("<=", ">=") else holds, then, otherwise)
         slope = self(expr.args[4])
-        if self.switches is None:
-            just_after = ca.if_else(left == right, slope, left - right)
-            return ca.if_else(compare(just_after, 0), then, otherwise)
         # left − right is zero at the switching time; just afterwards, it has the sign of its time derivative.
         condition = compare(slope * (self.switches[self._events.index(switched)] - 0.5), 0)
         if not slope.is_constant():
