@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 
 from . import ir
+from .expressions import running_names
 from .ir import Expr, call, is_zero
 
 ZERO, ONE = ir.constant(0.0), ir.constant(1.0)
@@ -106,7 +107,8 @@ _BINARY: dict[str, Callable[[Expr, Expr, Expr, Expr], Expr]] = {
 def switching_time(condition: Expr, is_constant: Callable[[str], bool]) -> Expr | None:
     """Return the time at which a condition changes, if the condition is affine in t, otherwise None."""
     difference, rate = condition.args[0] - condition.args[1], slope(condition)
-    if is_zero(rate) or not all(map(is_constant, rate.symbols | difference.symbols - {"t"})):
+    names = {*running_names(rate)} | ({*running_names(difference)} - {"t"})
+    if is_zero(rate) or not all(map(is_constant, names)):
         return None
     return -at_time_zero(difference) / rate
 
@@ -134,6 +136,49 @@ def breakpoints(tree: Expr) -> Iterator[Expr]:
 def at_time_zero(tree: Expr) -> Expr:
     """Return an expression with the time t replaced by zero."""
     return substituted(tree, {"t": ZERO})
+
+
+def just_after_zero(tree: Expr, is_constant: Callable[[str], bool]) -> Expr:
+    """Return an expanded expression at the initial time, as the limit for t → 0 from above.
+
+    A condition that is affine in t has the truth value that applies just after t = 0. All other
+    conditions are evaluated at t = 0. The argument x replaces a call `start(x)`.
+
+    Parameters
+    ----------
+    tree : Expr
+        Expression that was expanded by `expand`.
+    is_constant : callable
+        Function that returns whether the value of a name is constant during a run.
+    """
+    if tree.op == "symbol":
+        return ZERO if tree.data == "t" else tree
+    if tree.function == "start":
+        return just_after_zero(tree.args[0], is_constant)
+    if switches_sign(tree, is_constant):
+        return just_after_zero(sign_by_conditions(*tree.args), is_constant)
+    args = [just_after_zero(argument, is_constant) for argument in tree.args]
+    if tree.op == "if" and switching_time(tree, is_constant) is not None:
+        rate = just_after_zero(slope(tree), is_constant)
+        args[:2] = _nonzero_or(args[0] - args[1], rate), ZERO
+    return ir.rebuilt(tree, args)
+
+
+def _nonzero_or(value: Expr, otherwise: Expr) -> Expr:
+    """Return `value` unless it is zero, else `otherwise`."""
+    if value.op == "constant":
+        return otherwise if is_zero(value) else value
+    return ir.choose(">", call("abs", value), ZERO, value, otherwise)
+
+
+def sign_by_conditions(x: Expr) -> Expr:
+    """Return the sign of an expression as conditional expressions with the values 1, 0 and −1."""
+    return ir.choose(">", x, ZERO, ONE, ir.choose("<", x, ZERO, -ONE, ZERO))
+
+
+def switches_sign(tree: Expr, is_constant: Callable[[str], bool]) -> bool:
+    """Whether an expression is `sign(x)` with an argument x that is affine in t and not constant."""
+    return tree.function == "sign" and switching_time(sign_by_conditions(*tree.args), is_constant) is not None
 
 
 def substituted(tree: Expr, values: Mapping[str, Expr]) -> Expr:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,11 +31,19 @@ class _NoValueError(ValueError):
 class TimedPace:
     """Longest integration steps that resolve expressions of time.
 
-    The names of the parameters that influence these steps are stored as well.
+    Attributes
+    ----------
+    pace : Pace
+        Longest step as a function of time.
+    parameters : frozenset of str
+        Names of the parameters that influence these steps.
+    start_values : mapping
+        Known values of the calls `start(x)` that influence these steps, by the key of x; see `ir.key`.
     """
 
     pace: Pace
     parameters: frozenset[str]
+    start_values: Mapping[Hashable, float]
 
 
 def timed_pace(
@@ -59,8 +67,41 @@ def timed_pace(
     parts = [part for tree in trees for part in _timely(tree, parameters)]
     mixed = [part for tree in trees for part in _mixed(tree, parameters)]
     used = frozenset(name for part in (*parts, *mixed) for name in running_names(part)) & parameters.keys()
+    known = {"pi": math.pi, **parameters, **initial}
+    found = {ir.key(x): _start_value(x, parameters, known) for part in (*parts, *mixed) for x in _started(part)}
+    start_values = {key: value for key, value in found.items() if value is not None}
+    parts, mixed = ([_with_start_values(part, start_values) for part in each] for each in (parts, mixed))
     held = [part for core in mixed for part in _held(core, parameters, initial)]
-    return TimedPace(merged([_pace(part, parameters, horizon) for part in (*parts, *held)]), used)
+    pace = merged([_pace(part, parameters, horizon) for part in (*parts, *held)])
+    return TimedPace(pace, used, start_values)
+
+
+def _started(tree: Expr) -> Iterator[Expr]:
+    """Yield the argument x of each call `start(x)` in an expression."""
+    if tree.function == "start":
+        yield tree.args[0]
+        return
+    for child in tree.args:
+        yield from _started(child)
+
+
+def _start_value(tree: Expr, parameters: Mapping[str, float], known: Mapping[str, float]) -> float | None:
+    """Return the value of an expression just after t = 0, or None if it is unknown or undefined."""
+    if _has_table(tree):
+        return None
+    initial = differentiate.just_after_zero(differentiate.expand(tree), parameters.__contains__)
+    value = _initial(initial, known)
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _with_start_values(tree: Expr, values: Mapping[Hashable, float]) -> Expr:
+    """Return an expression with numbers in place of the calls `start(x)`.
+
+    An unknown value is replaced by zero.
+    """
+    if tree.function == "start":
+        return ir.constant(values.get(ir.key(tree.args[0]), 0.0))
+    return ir.rebuilt(tree, [_with_start_values(child, values) for child in tree.args]) if tree.args else tree
 
 
 def _timely(tree: Expr, parameters: Mapping[str, float]) -> Iterator[Expr]:
@@ -70,10 +111,21 @@ def _timely(tree: Expr, parameters: Mapping[str, float]) -> Iterator[Expr]:
     """
     if _is_timely(parameters, tree):
         if not _is_affine(tree):
-            yield tree
+            yield _without_offset(tree)
     elif "t" in _running(parameters, tree):
         for child in (*tree.args, *_without_states(tree, parameters)):
             yield from _timely(child, parameters)
+
+
+def _without_offset(tree: Expr) -> Expr:
+    """Return an expression without summands and factors of initial values that do not depend on time.
+
+    Such a summand or factor does not change the times and durations of pulses.
+    """
+    for kept, other in (tree.args, tree.args[::-1]) if tree.op in ("+", "-", "*") else ():
+        if "t" not in running_names(other) and any(True for _ in _started(other)):
+            return _without_offset(kept)
+    return tree
 
 
 def _is_timely(parameters: Mapping[str, float], *trees: Expr) -> bool:
@@ -243,8 +295,6 @@ def _values(tree: Expr, known: Mapping[str, Array | float]) -> Array | float:
         return float(tree.data)
     if tree.op == "symbol":
         return known[tree.data]
-    if tree.function == "start":
-        return 0.0  # initial values are constants, which do not change the duration of pulses
     operands = [_values(child, known) for child in tree.args]
     if tree.op == "if":
         left, right, then, otherwise = operands

@@ -205,13 +205,7 @@ def _settled(tree: Expr, known: Mapping[str, Expr]) -> Expr:
 
 
 def _initial(tree: Expr, known: Mapping[str, Expr]) -> Expr:
-    """Return an expression for the initial value of an expression.
-
-    A name in `known` is replaced by the initial value of its expression. A call `start(x)` is replaced
-    by the initial value of x.
-    """
+    """Return an expression for the initial time; the expressions in `known` replace names."""
     if tree.op == "symbol" and tree.data in known:
         return _initial(known[tree.data], known)
-    if tree.function == "start":
-        return _initial(tree.args[0], known)
     return ir.rebuilt(tree, [_initial(argument, known) for argument in tree.args]) if tree.args else tree

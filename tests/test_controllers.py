@@ -389,6 +389,41 @@ def test_initial_values_pass_through_controllers() -> None:
 # ---- FMU and Modelica -------------------------------------------------------------------------------------------
 
 
+STEPS = [
+    "1 if t > 0 else 0",
+    "1 if t > begin else 0",
+    "sign(t)",
+    "start(sign(t))",
+    "1 if t > start(rotor.angle) else 0",
+]
+
+
+@pytest.mark.slow
+def test_filters_begin_just_after_steps_at_the_initial_time(compile_data: CompileData) -> None:
+    """If a signal jumps to 1 at t = 0 and stays there, the filter stays at 1 with the slope 0 in all backends."""
+    table = {"type": "filter", "time_constant": 0.3}
+    lags = [table | {"name": f"lag{i}", "signal": signal} for i, signal in enumerate(STEPS)]
+    data = _rotor(*lags, forces=[], parameters={"begin": 0.0})
+    names = [f"{lag['name']}_{quantity}" for quantity in ("output", "slope") for lag in lags]
+    expected = np.repeat([1.0, 0.0], len(lags))
+    with Fmu(compile_data(data)) as fmu:
+        assert fmu.restart().run([0.0, 0.5], names) == pytest.approx(np.array([expected] * 2), abs=1e-12)
+    for found in (_run(data), oracle_run(assemble_system(from_data(data)))):
+        assert [found.signals[name][0] for name in names] == pytest.approx(expected, abs=1e-12)
+        assert [found.signals[name][-1] for name in names] == pytest.approx(expected, abs=1e-12)
+
+
+def test_outputs_of_time_agree_where_they_jump() -> None:
+    """An output that jumps at an output time has the later value there, in reference and oracle."""
+    jumps = {"s": "sign(t - 0.5)", "n": "noevent(sign(t))", "q": "1 if t > 0.3 else -1"}
+    model = assemble_system(from_data(_rotor(forces=[], outputs={"expressions": jumps})))
+    reference, oracle = simulate(model.mechanism), oracle_run(model)
+    for name, time in (("s", 0.5), ("n", 0.0), ("q", 0.3)):
+        expected = np.where(reference.time >= time - 1e-9, 1.0, -1.0)
+        assert np.array_equal(reference.signals[name], expected)
+        assert np.array_equal(oracle.signals[name], expected)
+
+
 def test_modelica_declares_units_and_meanings() -> None:
     """The gain has the unit of output per measured quantity; the driven torque is no input."""
     data = _rotor(_pid(unit="rad", output_unit="N.m", lower=-9.0, upper=9.0, setpoint=None))

@@ -10,7 +10,8 @@ import fmpy
 import helpers_problem as solving
 import numpy as np
 import pytest
-from helpers_backends import EXAMPLES, Compile, Compiled, Fmu, follows
+from helpers_backends import EXAMPLES, Compile, Compiled, CompileData, Fmu, follows
+from helpers_parts import body, machine
 
 from gpmelica.analysis.system import System, assemble_system
 from gpmelica.description.load import from_data
@@ -104,6 +105,25 @@ def test_parameters_equal_a_modified_description(
 def _changed(path: Path, settings: dict[str, Any]) -> System:
     data = tomllib.loads(path.read_text(encoding="utf-8"))
     return assemble_system(from_data(data | {"cases": [{"name": "changed", "set": settings}]}, "changed"))
+
+
+LOAD_STEPS = ["2 if t > 0 else 0", "2 if t >= 0 else 0", "2 if t > begin else 0", "1 + sign(t)"]
+
+
+@pytest.mark.slow
+def test_equilibrium_contains_loads_that_begin_at_the_initial_time(compile_data: CompileData) -> None:
+    """The equilibrium for another stiffness c carries the moment that acts just after t = 0: φ = 2/c."""
+    joint = {"type": "revolute", "axis": [0.0, 0.0, 1.0], "stiffness": "c", "damping": 1.0}
+    names = [f"arm{i}" for i in range(len(LOAD_STEPS))]
+    arms = [{"name": name, "parent": "ground", "joint": joint} | body(2.0) for name in names]
+    data = machine(*arms, gravity=[0.0, 0.0, 0.0], parameters={"c": 20.0, "begin": 0.0})
+    pairs = zip(names, LOAD_STEPS, strict=True)
+    data["forces"] = [{"name": f"push_{arm}", "joint": arm, "effort": effort} for arm, effort in pairs]
+    data["simulation"] = {"start": "statics", "stop": 1.0}
+    with Fmu(compile_data(data)) as fmu:
+        for stiffness in (20.0, 40.0):
+            run = fmu.restart({"c": stiffness}).run([0.0, 0.5], [f"{name}_angle" for name in names])
+            assert run == pytest.approx(2.0 / stiffness, abs=1e-9)
 
 
 def test_start_parameters_set_the_start(compile_example: Compile) -> None:

@@ -306,6 +306,35 @@ def test_a_gust_that_a_parameter_moves(mode: runs.Mode, compile_data: CompileDat
     assert run.signals["mass_position_dot"][-1] == pytest.approx(0.6 * np.sqrt(np.pi), rel=1e-5)
 
 
+BEGIN = "start(mass.position)"
+STEP_BACK = f"quintic(t - 0.006*sqrt(pi), {BEGIN}, {BEGIN} + 0.001, 0, 1)"
+SHIFTED = [
+    (f"{BEGIN} + 100*exp(-((t - {BEGIN})/0.006)^2) - {BEGIN}", 0.0),
+    (f"100*exp(-((3.3*t/{BEGIN} - 3.3)/0.006)^2)", 1.0),
+    (f"100*exp(-(({BEGIN}*t - 10.89)/0.0198)^2)", -1.0),
+    (f"100 if abs(t - {BEGIN}) < 0.003*sqrt(pi) else 0", 0.0),
+    (f"100*(quintic(t, {BEGIN}, {BEGIN} + 0.001, 0, 1) - {STEP_BACK})", 0.0),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["me", "cs"])
+@pytest.mark.parametrize(("effort", "power"), SHIFTED)
+def test_pulses_at_times_that_depend_on_initial_values(
+    effort: str, power: float, mode: runs.Mode, compile_data: CompileData
+) -> None:
+    """The final speed is the impulse, also if another initial position moves the pulse or changes its duration."""
+    data = _pushed(effort, 10.0)
+    data["links"][0]["joint"] |= {"position": 3.3}
+    fmu, step = compile_data(data).fmu, 10.0 if mode == "cs" else 0.5
+    for position in (3.3, 5.7):
+        parameters = {"mass_position_start": position}
+        settings: dict[str, Any] = {"stop": 10.0, "output_step": step, "tolerance": 1e-8, "parameters": parameters}
+        run = runs.simulate(fmu, mode, ["mass_position_dot"], name=mode, **settings)
+        speed = 0.6 * np.sqrt(np.pi) * (position / 3.3) ** power
+        assert run.signals["mass_position_dot"][-1] == pytest.approx(speed, rel=1e-5)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", ["me", "cs"])
 def test_the_fmu_follows_a_short_motion(mode: runs.Mode, tmp_path: Path, compile_data: CompileData) -> None:

@@ -18,6 +18,7 @@ from helpers_reference import crane, manipulator, mechanism_of, unchecked
 from numpy.typing import NDArray
 
 from gpmelica import analysis
+from gpmelica.analysis.along import effort
 from gpmelica.analysis.system import assemble_system
 from gpmelica.core.errors import MissingToolError, SolveError
 from gpmelica.core.trajectory import Trajectory
@@ -332,3 +333,43 @@ def test_limits_of_the_modelica_source_are_reported_before_the_build(tmp_path: P
         verify(assemble_system(from_data(_falling_bob(stop=0.8))), options, tmp_path, compilers)
     assert [text for text in told if "keeps the dependent coordinates of the initial state, bob.x" in text]
     assert "FMU by openmodelica: starting omc" in told
+
+
+# ---- Gimbal lock ------------------------------------------------------------------------------------------------
+
+
+def _near_gimbal_lock() -> Mechanism:
+    """A body that turns about y with 1 rad/s from θ = 1.5 rad, and about z with 1e-7 rad/s."""
+    joint = {"type": "spherical", "position": [0.0, 1.5, 0.0], "velocity": [1e-7, 1.0, 0.0]}
+    top = {"name": "top", "parent": "ground", "joint": joint} | body(2.0, inertia=[0.1, 0.2, 0.3])
+    simulation = {"start": "description", "stop": 1.0}
+    return mechanism_of(machine(top, gravity=[0.0, 0.0, 0.0], simulation=simulation))
+
+
+@pytest.mark.slow
+def test_a_run_into_gimbal_lock_ends_with_a_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Steps shrink with the distance of θ from π/2, and the message names the angle, the time and a remedy."""
+    monkeypatch.setattr(effort, "_STEPS", 100)
+    with pytest.raises(
+        SolveError, match=r"ends at t = 0\.0707\d* s: expected top\.theta away from ±pi/2, found 1\.57"
+    ):
+        simulate(_near_gimbal_lock())
+
+
+def test_short_steps_end_a_run_with_their_reason() -> None:
+    """2,000 steps within 1e-5 of a run end it; far from gimbal lock, the angle is not named as the reason."""
+    mechanism = _near_gimbal_lock()
+
+    def steps(length: float, theta: float) -> list[tuple[float, Array]]:
+        return [(0.5 + k * length, np.array([0.0, theta, 0.0])) for k in range(2001)]
+
+    effort.check_effort(mechanism, steps(6e-9, 1.57), 1.0)
+    effort.check_effort(mechanism, steps(4e-9, 1.57)[1:], 1.0)
+    with pytest.raises(
+        SolveError, match=r"found 1\.57 rad, 0\.0008 rad from gimbal lock; .*rotate the joint's frame"
+    ):
+        effort.check_effort(mechanism, steps(4e-9, 1.57), 1.0)
+    with pytest.raises(
+        SolveError, match=r"2,000 integration steps cover only 8e-06 s; soften or remove stiff elem"
+    ):
+        effort.check_effort(mechanism, steps(4e-9, 1.5), 1.0)

@@ -23,6 +23,7 @@ from ...reference.integration.motion import FormulatedModel
 from ...reference.integration.zero_lengths import ZeroLengths
 from ...reference.kinematics.segment import Segment
 from ...reference.solve.solver import InitialValueProblem
+from .effort import check_effort
 from .signals import Moment, signals
 from .watch import SingularityMonitor, branch_lost
 
@@ -129,7 +130,7 @@ def simulate(
     motion = FormulatedModel(model, problem.form)
     joints = model.joint_loads(_wanted_loads(problem.mechanism, settings.loads))
     times = output_grid(settings.stop or described.stop, settings.output_step or described.output_step)
-    run = _Run(motion, times, integrator.tolerance, progress)
+    run = _Run(motion, times, integrator, progress)
     with np.errstate(over="ignore", invalid="ignore"):  # an overflow is reported later as a SolveError
         run.march(integrator, motion.states(problem.initial_state.q, problem.initial_state.qd))
     found, extra = signals(motion, run.moments(), joints, settings.multipliers)
@@ -180,14 +181,15 @@ class _Passed(Exception):
 class _Run:
     """One integration of the equations of motion, with the states at the output times."""
 
-    def __init__(self, motion: FormulatedModel, times: Array, tolerance: float, progress: Progress) -> None:
+    def __init__(self, motion: FormulatedModel, times: Array, integrator: Integrator, progress: Progress) -> None:
         self.motion, self.times = motion, times
         self.watch = SingularityMonitor(
-            motion, float(np.diff(times).max(initial=0.0)), float(times[-1]), tolerance
+            motion, float(np.diff(times).max(initial=0.0)), float(times[-1]), integrator.tolerance
         )
         self.events = Events(motion, float(times[-1]) / _LOOKS)
         self.lengths = ZeroLengths(motion)
         self.steps = 0
+        self._is_adaptive = integrator.method != "RK4"
         end = float(times[-1])
         self._pace = motion.model.pace(end)
         begins = _separate([0.0, *motion.model.stops(end)])
@@ -413,6 +415,8 @@ class _Run:
             raise _Passed(passed)
         self.lengths.step(segment, before, after, interpolant)
         self._steps.append((after, y))
+        if self._is_adaptive:
+            check_effort(self.motion.model.mechanism, self._steps, float(self.times[-1]))
         self._take(before, after, interpolant)
         self._report(after / float(self.times[-1]))
         return event

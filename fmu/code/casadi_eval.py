@@ -87,7 +87,8 @@ class Evaluator:
         CasADi expressions of the program's symbols, by name; vectors are columns.
     switches : SX or None
         CasADi vector of switches (0 or 1): first for the time events, then for the switching
-        conditions. None at the initial time, at which conditions are evaluated directly.
+        conditions. None at the initial time: conditions on time then have their values just after the
+        initial time, and all other conditions are evaluated directly.
     """
 
     def __init__(self, program: EquationSystem, known: Mapping[str, SX], switches: SX | None) -> None:
@@ -181,6 +182,8 @@ class Evaluator:
         compare = _COMPARE[comparison]
         left, right, then, otherwise = (self(argument) for argument in expr.args[:4])
         if switched is None or self.switches is None:
+            if len(expr.args) == 5:  # on time: at the switching time, the condition is that just afterwards
+                left, right = ca.if_else(left == right, self(expr.args[4]), left - right), ca.SX(0)
             return ca.if_else(compare(left, right), then, otherwise)
         if len(expr.args) == 4:
             holds = self.switches[len(self._events) + self._relations.index(switched)]

@@ -19,6 +19,7 @@ from ...description.types.bounds import ANY, Bounds
 from ...description.types.start_search import DOWNHILL
 from ...generator.program.program import Assertion, EquationSystem, Lookup, Requirement
 from ...generator.variables import COUNTERS, INTEGER_SETTINGS, REAL_SETTINGS, Variable
+from ...language import ir
 from ...language.pace import Pace
 from ...language.piecewise import PIECE, Piecewise
 from ...language.timely import TimedPace
@@ -40,7 +41,7 @@ from .staged import (
 from .start import at_defaults, initial, parameter_of
 
 _TIMED = "timed_intervals"
-_OWN_BLOCKS = {"start_values"}  # Blocks of the workspace that the model-independent C code does not access.
+_OWN_BLOCKS = {"start_values"}  # Workspace blocks that the model-independent C code does not access by name.
 _COUNTED = (
     *("states", "inputs", "switches", "parameters", "outputs"),
     *("start_checks", "checks", "calculated", "requirements"),
@@ -103,6 +104,7 @@ def data(contents: CodeContents) -> str:
         "nominals": _numbers(v.nominal for v in variables if v.kind == "state"),
     }
     indices = [v.index for v in variables if v.kind == "parameter" and v.name in timed.parameters]
+    expected = _expected_start_values(program, staged, timed)
     blocks = {name: block.offset for name, block in staged.blocks.items() if name not in _OWN_BLOCKS}
     values = {
         "initialiser": _initialiser,
@@ -122,6 +124,7 @@ def data(contents: CodeContents) -> str:
         "lookups": [_lookup(lookup) for lookup in program.lookups],
         "paces": {name: _intervals(pace) for name, pace in _paces(program, timed.pace).items()},
         "pace_parameters": _integers(indices),
+        "pace_start_values": expected,
         "relations": [_string(relation.description) for relation in program.relations],
         "checks": {"start_checks": _checks(program.start_checks), "checks": _checks(program.checks)},
         "lines": [_string(length.line) for length in program.lengths],
@@ -155,6 +158,8 @@ def data(contents: CodeContents) -> str:
             "pace": _pace(timed.pace, _TIMED),
             "n_pace_parameters": len(indices),
             "pace_parameters": "pace_parameters" if indices else "0",
+            "n_pace_start_values": len(expected),
+            "pace_start_values": "pace_start_values" if expected else "0",
             "output_step": contents.output_step,
             "time_margin": TIME_MARGIN,
             "accepted_violation": program.accepted,
@@ -169,6 +174,13 @@ def data(contents: CodeContents) -> str:
 
 def _checks(checks: Sequence[Assertion]) -> list[dict[str, Any]]:
     return [{"message": _string(check.message), "bound": check.bound} for check in checks]
+
+
+def _expected_start_values(program: EquationSystem, staged: Staged, timed: TimedPace) -> list[dict[str, Any]]:
+    """Return place in the workspace and value of each `start(x)` for which the step-size limits are computed."""
+    begin, known = staged.blocks["start_values"].offset, timed.start_values
+    places = ((begin + i, ir.key(value.tree)) for i, value in enumerate(program.start_values))
+    return [{"offset": place, "value": repr(known[key])} for place, key in places if key in known]
 
 
 def _positions(program: EquationSystem) -> int:

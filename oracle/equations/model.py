@@ -99,9 +99,13 @@ class Model:
         Description as plain tables, with parameters replaced by numbers.
     claims : Claims
         Initial state and choices of the generator.
+    nesting : int
+        Number of nested functions start(x) whose values are inserted. With 0, the model is evaluated
+        at the initial state only, so that start(x) = x. A controller encloses its signal in start(…),
+        and the signal may contain start(x).
     """
 
-    def __init__(self, data: Mapping[str, Any], claims: Claims) -> None:
+    def __init__(self, data: Mapping[str, Any], claims: Claims, *, nesting: int = 2) -> None:
         self.data, self.claims = data, claims
         self.machine = machine = Machine(data)
         self.q0 = np.array([claims.start[c.signal] for c in machine.coordinates], dtype=float)
@@ -109,7 +113,8 @@ class Model:
         self.filters = filters(machine, self.q0)
         self.bristles = bristles(machine)
         lookups = {name: Lookup(table) for name, table in data["tables"].items()}
-        self.language = Language(data["parameters"], lookups, _renamed(data))
+        at_start = Model(data, claims, nesting=nesting - 1).value_at_start if nesting else None
+        self.language = Language(data["parameters"], lookups, _renamed(data), at_start)
         where = {filter_.name: i for i, filter_ in enumerate(self.filters)}
         self.setting = setting = Setting(machine, self.language, Names(), filters=where)
         self.points = {name: setting.point(p["link"], p["position"]) for name, p in data["points"].items()}
@@ -135,7 +140,6 @@ class Model:
         # At t = 0, sampled controllers take their first sample, which determines their initial values.
         self._initial.memory = self._initial.memory.copy()
         self._initial.pending = [sample for _, sample in setting.samplers]
-        self.language.at_start = self._at_start
 
     def state(
         self,
@@ -254,7 +258,8 @@ class Model:
             for name, table in self.data["outputs"]["expressions"].items()
         }
 
-    def _at_start(self, expression: Expression) -> float:
+    def value_at_start(self, expression: Expression) -> float:
+        """Return the value of an expression at t = 0; conditions on time count just after t = 0."""
         return value(expression(Numbers(self._initial, self.setting.names)))
 
     def initial(self, name: str) -> float:

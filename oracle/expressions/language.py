@@ -210,7 +210,7 @@ class Language:
         self._eventful = before
         if function == "noevent":
             return inner
-        return Expression(lambda scope: inner(scope) if self.at_start is None else self.at_start(inner))
+        return Expression(inner) if self.at_start is None else _constant(self.at_start(inner))
 
     def _by_sign(self, x: Expression, above: Expression, below: Expression) -> Expression:
         zero = _constant(0.0)

@@ -170,7 +170,8 @@ class Run:
 
         The beginning and the end of the run are included.
         """
-        found = [time for expression in self._model.setting.expressions for time in expression.breaks]
+        expressions = (*self._model.setting.expressions, *self._model.outputs.values())
+        found = [time for expression in expressions for time in expression.breaks]
         for group in self._model.programmed:
             if isinstance(group, PathPositions | PathOrientations):
                 found += group.switches

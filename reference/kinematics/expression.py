@@ -265,7 +265,7 @@ def compile_tree(
         return _conditional(tree.data[0], children, eventful)
     if tree.function == "noevent":
         return children[0]
-    if eventful and tree.function in _KINKED:
+    if tree.function in _KINKED and (eventful or _switches_sign(tree.function, children)):
         return _KINKED[tree.function](*children)
     if tree.function == "start":
         return Constant(start(children[0])) if start else children[0]
@@ -299,6 +299,14 @@ _KINKED: dict[str, Callable[..., Node]] = {
     "max": lambda x, y: _conditional(">=", (x, y, x, y)),
     "sign": lambda x: _by_sign(x, _ONE, _MINUS),
 }
+
+
+def _switches_sign(function: str, operands: tuple[Node, ...]) -> bool:
+    """Whether a function is the sign of an expression that is affine in time.
+
+    The sign then jumps at a known time, which is an event even in `noevent` and `start`.
+    """
+    return function == "sign" and affine(operands[0]) is not None
 
 
 def _by_sign(x: Node, above: Node, below: Node) -> Node:

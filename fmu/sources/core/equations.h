@@ -181,6 +181,12 @@ typedef struct {
     double least; /* smallest step-size limit; INFINITY if n is 0 */
 } Pace;
 
+/* Number in the workspace for which step-size limits were computed. */
+typedef struct {
+    int offset;
+    double value;
+} ExpectedValue;
+
 /* Lookup table with an argument that is affine in time: `table_arguments` contains its value at t = 0 and its time
    derivative. */
 typedef struct {
@@ -402,6 +408,8 @@ typedef struct {
     Pace pace; /* step-size limits due to expressions of time, s */
     int n_pace_parameters;
     const int *pace_parameters; /* n_pace_parameters indices of the parameters with which the limits were computed */
+    int n_pace_start_values;
+    const ExpectedValue *pace_start_values; /* n_pace_start_values values of start(x) with which they were computed */
 
     int n_start_checks, n_checks;
     const Check *start_checks; /* may be NULL if n_start_checks is 0; likewise `checks` */

@@ -1,6 +1,7 @@
 /* Lookup tables have step-size limits by intervals of their argument, which is affine in time. Expressions of time
-   have limits by intervals of time, computed for the start values of the parameters that occur in them. If such a
-   parameter has been modified, the smallest limit applies to all steps, and every step begins with a mark. */
+   have limits by intervals of time, computed for the default values of the parameters and of start(x) that occur in
+   them. If such a parameter or value has changed, the smallest limit applies to all steps, and every step begins with
+   a mark. */
 
 #include "pace.h"
 
@@ -27,7 +28,14 @@ static double mark_of(const Pace *pace, double x) {
     return INFINITY;
 }
 
+/* Whether the value of start(x) equals its default value within rounding errors. */
+static bool is_as_expected(const Model *model, const ExpectedValue *expected) {
+    return fabs(model->workspace[expected->offset] - expected->value) <= 1e-9 * fmax(1.0, fabs(expected->value));
+}
+
 static bool are_as_built(const Model *model) {
+    for (int i = 0; i < equations.n_pace_start_values; i++)
+        if (!is_as_expected(model, equations.pace_start_values + i)) return false;
     const double *values = model->workspace + equations.blocks.parameters;
     for (int i = 0; i < equations.n_pace_parameters; i++) {
         const int k = equations.pace_parameters[i];

@@ -21,7 +21,7 @@ _ROUNDING = 1e-9  # admissible distance of an argument beyond the ends of a tabl
 # Functions with kinks or jumps are written as conditions, so that events locate these points.
 _KINKED: dict[str, Callable[..., Expr]] = {
     "abs": lambda x: _by_sign(x, x, -x),
-    "sign": lambda x: _by_sign(x, ir.constant(1.0), ir.constant(-1.0)),
+    "sign": differentiate.sign_by_conditions,
     "min": lambda a, b: ir.choose("<=", a, b, a, b),
     "max": lambda a, b: ir.choose(">=", a, b, a, b),
 }
@@ -77,9 +77,15 @@ class Lowering:
             return self._start(tree.args[0])
         if tree.function == "noevent":
             return self.without_events(tree.args[0])
-        if tree.function in _KINKED and self._eventful and not self._is_settled(tree):
+        if tree.function in _KINKED and self._has_events(tree):
             return self(_KINKED[tree.function](*tree.args))
         return ir.rebuilt(tree, [self(argument) for argument in tree.args])
+
+    def _has_events(self, tree: Expr) -> bool:
+        """Whether a function with kinks or jumps has events: known times have events in `noevent` as well."""
+        if differentiate.switches_sign(tree, self.is_constant):
+            return True
+        return self._eventful and not self._is_settled(tree)
 
     def add_breakpoints(self, tree: Expr) -> None:
         """Register the end times of quintic polynomials in an expression as time events.
@@ -90,7 +96,7 @@ class Lowering:
         if "t" in expressions.running_names(tree):
             self.program.timed.append(tree)
         for time in differentiate.breakpoints(tree):
-            if all(map(self.is_constant, time.symbols)):
+            if self._is_settled(time):
                 self._event(self(time), None)
 
     def is_constant(self, name: str) -> bool:
@@ -197,7 +203,8 @@ class Lowering:
         if key not in self._started:
             names = list(dict.fromkeys(expressions.names(tree))) or ["value"]
             name = self.program.fresh(re.sub(r"\W", "_", "_".join(["start", *names[:_NAMED]])))
-            expr = self.without_events(differentiate.at_time_zero(differentiate.expand(tree)))
+            value = differentiate.just_after_zero(differentiate.expand(tree), self.is_constant)
+            expr = self.without_events(value)
             text = f"expression {names[0]}" if tree.op == "symbol" else f"an expression with {', '.join(names)}"
             self.program.start_values.append(StartValue(name, f"initial value of {text}", expr, tree))
             self._started[key] = ir.symbol(name)
