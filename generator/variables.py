@@ -40,7 +40,7 @@ _METHODS = (
     " 4(3), adaptive, for stiff models; 4: backward differentiation (BDF) of orders 1 to 5, adaptive, for stiff"
     " models; 0: automatic choice of 2 or 4, by the stiffest mode at the start and the measured cost"
 )
-# Parameters of the FMU's built-in solver: name, start value, unit and description of each.
+# Real parameters of the FMU's built-in solver. Each tuple contains name, start value, unit and description.
 REAL_SETTINGS = (
     ("solver_step", 1e-4, "s", "largest step size of the fixed-step method"),
     ("solver_tolerance", 1e-6, "1", "relative tolerance of the solver if the importer sets none"),
@@ -226,10 +226,10 @@ def _calculated(definition: Definition, count: Iterator[int]) -> Iterator[Variab
 
 
 def _names(name: str, shape: Shape) -> list[tuple[str, int]]:
-    """Return the name of each element of a scalar or vector, with the attribute `elements` of `Variable`.
+    """Return the name of each element of a scalar or vector, paired with an integer.
 
-    This attribute is 1 for a scalar, the length for the first element of a vector, and 0 for the
-    others.
+    The integer is 1 for a scalar and the length for the first element of a vector. For all other
+    elements, it is 0. It becomes the attribute `elements` of `Variable`.
     """
     if not shape:
         return [(name, 1)]
@@ -256,7 +256,7 @@ def _solver_variables(program: EquationSystem) -> list[Variable]:
 
 
 def clashes(program: EquationSystem) -> list[Problem]:
-    """Return an error report for each name that two quantities of the model share."""
+    """Return an error report for each name that at least two quantities of the model would have."""
     numbers = (program.parameters, program.calculated)
     quantities = (program.outputs, program.inputs, *numbers, _solver_variables(program))
     counts = Counter(entry.name for entries in quantities for entry in entries)

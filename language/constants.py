@@ -39,10 +39,11 @@ _COMPARISONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": ope
 
 
 def check(tree: Expr, parameters: Mapping[str, float]) -> None:
-    """Raise ValueError if an operation on constants has no finite value.
+    """Raise ValueError if a constant subexpression has no finite value.
 
-    The error message shows the operation. The argument `parameters` contains the values of the
-    description's parameters. All other names change during a run.
+    The error message shows the subexpression. The argument `parameters` contains the values of the
+    description's parameters. All other names change during a run, so subexpressions with these names
+    are not constant.
     """
     _value(tree, {"pi": math.pi, **parameters})
 

@@ -1,4 +1,4 @@
-"""Symbolic derivatives of scalar expressions, and switching times of their conditions."""
+"""Symbolic derivatives of scalar expressions, and the times at which conditions in expressions switch."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ ZERO, ONE = ir.constant(0.0), ir.constant(1.0)
 
 
 def expand(tree: Expr) -> Expr:
-    """Return an expression in the form that `derivative` requires.
+    """Return an equal expression in the form that the function `derivative` requires.
 
-    The result is simplified. For example, (1 − 1)·t becomes zero. Without this simplification, t
-    would appear in an expression whose time derivative is zero, and a later division by this
-    derivative would fail. The name pi becomes a number. The function `quintic(t, t0, t1, s0, s1)` is
-    expressed by `quintic_0(tau)`. This function is a smooth step from 0 to 1 for tau from 0 to 1.
+    The result is simplified. For example, (1 − 1)·t becomes zero. Without this simplification, t would
+    appear in an expression whose time derivative is zero, and a later division by this derivative would
+    fail. The name pi is replaced by its numerical value. The function `quintic(t, t0, t1, s0, s1)` is
+    expressed by `quintic_0(tau)`, a smooth step from 0 to 1 while tau increases from 0 to 1.
     """
     if tree.op == "symbol" and tree.data == "pi":
         return ir.constant(math.pi)
@@ -182,7 +182,7 @@ def switches_sign(tree: Expr, is_constant: Callable[[str], bool]) -> bool:
 
 
 def substituted(tree: Expr, values: Mapping[str, Expr]) -> Expr:
-    """Return an expression with values in place of names, and with constants folded.
+    """Return a simplified expression in which values replace names.
 
     The arguments of `start` remain unchanged.
     """

@@ -200,18 +200,19 @@ def level(name: str) -> int:
 
 
 def rate_of(name: str) -> str:
-    """Return the name of the velocity whose time derivative is a named acceleration.
+    """Return the name of the velocity for the name of an acceleration.
 
-    The result is `E.vx` for `E.ax`, and `column.angle_dot` for `column.angle_ddot`.
+    For example, the result is `E.vx` for `E.ax`, and `column.angle_dot` for `column.angle_ddot`.
     """
     owner, _, quantity = name.partition(".")
     return f"{owner}.v{quantity[-1]}" if quantity in ("ax", "ay", "az") else f"{name.removesuffix('_ddot')}_dot"
 
 
 def degree(tree: Expr, variables: Container[str]) -> int:
-    """Return 0 for an expression without the given variables, 1 for an affine one, otherwise 2.
+    """Return the degree of an expression in the given variables: 0, 1, or 2 for all higher degrees.
 
-    The form of the expression decides: the result for (x − x) is 1.
+    Degree 0 means that the expression does not contain the variables, and degree 1 that it is affine in
+    the variables. The expression is not simplified before: the degree of (x − x) is 1.
     """
     if tree.op == "symbol":
         return int(tree.data in variables)
@@ -284,7 +285,8 @@ def _counts(expected: Sequence[int]) -> str:
 def _table(name: ast.expr, argument: Expr) -> Expr:
     if not isinstance(name, ast.Name):
         raise ValueError(
-            f"expected the name of a table first, as in table(slew, t), got {_short(ast.unparse(name))!r}"
+            "expected the name of a lookup table as first argument, as in table(slew, t),"
+            f" got {_short(ast.unparse(name))!r}"
         )
     return ir.table(name.id, argument)
 

@@ -14,23 +14,24 @@ from .pace import Pace
 
 Array = NDArray[np.float64]
 
-# A feature of a function is short if it requires steps below this fraction of the searched time span.
+# Largest step length, divided by the searched time span, that marks a feature of a function as short.
 _SHORT = 0.02
 _LOOKS = 257  # Number of equidistant samples with which a short feature of a function is examined.
-_HALF = 0.5  # Within a pulse, the change of the function exceeds this fraction of the pulse's height.
+_HALF = 0.5  # A pulse is the time during which the function's change exceeds this fraction of its largest change.
 
 
 def held_values(initial: Sequence[float | None]) -> Iterator[list[float]]:
-    """Yield lists of assumed values, one value for each part of an expression that does not depend on time.
+    """Yield lists of assumed values for those subexpressions that do not depend on time.
 
-    Several lists are tried, because a single list can hide a short pulse. The pulse `exp(-((t -
-    3)/0.01)^2 - x^2)` is tiny if the initial value of x is far from 0. The pulse in `min(x, exp(-((t -
-    3)/0.01)^2))` is invisible if x = 0.
+    Each list has one value per subexpression. Several lists are yielded, because a single list can hide
+    a short pulse of the whole expression. The pulse `exp(-((t - 3)/0.01)^2 - x^2)` is tiny if the
+    initial value of x is far from 0. The pulse in `min(x, exp(-((t - 3)/0.01)^2))` is invisible if x =
+    0.
 
     Parameters
     ----------
     initial : sequence of float or None
-        Value of each part at t = 0; None if it is unknown.
+        Value of each subexpression at t = 0; None if the value is unknown.
     """
     known = np.array([0.0 if value is None else value for value in initial])
     known[~np.isfinite(known)] = 0.0
@@ -39,17 +40,19 @@ def held_values(initial: Sequence[float | None]) -> Iterator[list[float]]:
 
 
 def wanders(found: Sequence[tuple[Pace, Callable[[Array], Array]]], horizon: float) -> bool:
-    """Whether the time of a short pulse depends on the values that are assumed for state variables.
+    """Whether the times of short pulses in an expression depend on its state variables.
 
-    State variables change during a run, so the time of the pulse is then unknown in advance. No
-    limit of the step length over time can therefore guarantee that a run resolves the pulse.
+    The search for pulses replaces the state variables by assumed values. If the times of the pulses
+    depend on these values, the times in a run are unknown in advance. No limit of the step length can
+    then guarantee that a run resolves the pulses.
 
     Parameters
     ----------
     found : sequence of pairs
-        One pair for each choice of assumed values: admissible step lengths, and function of time.
+        For each list of assumed values, a pair of the admissible step lengths and the function of time
+        that results from these values.
     horizon : float
-        End of the searched time, s.
+        End of the time span in which pulses are searched for, s.
     """
     short = [(pace, [*_pulses(pace, function, horizon)]) for pace, function in found]
     met = [(pace, pulses) for pace, pulses in short if pulses]
@@ -57,10 +60,10 @@ def wanders(found: Sequence[tuple[Pace, Callable[[Array], Array]]], horizon: flo
 
 
 def _pulses(pace: Pace, function: Callable[[Array], Array], horizon: float) -> Iterator[Array]:
-    """Yield for each short pulse an array of times within the pulse, s.
+    """Yield for each short pulse of a function an array of times within the pulse, s.
 
-    A pulse is a short feature after which the function returns nearly to the value before it. A step is
-    excluded, because every solver notices the new value.
+    A pulse is a short feature after which the function nearly returns to its earlier value. A step to a
+    new value is not a pulse, because every solver notices the new value.
     """
     ends = np.append(pace.begins[1:], horizon)
     is_short = np.concatenate([[False], pace.bounds < _SHORT * horizon, [False]])
@@ -75,11 +78,11 @@ def _pulses(pace: Pace, function: Callable[[Array], Array], horizon: float) -> I
 
 
 def _is_missed(times: Array, other: Pace) -> bool:
-    """Whether the step lengths `other` miss a pulse.
+    """Whether integration steps of the lengths `other` can miss a pulse.
 
     The pulse and the step lengths were found with different assumed values of the state variables. The
-    array `times`, shape (N,), s, contains times within the pulse. The pulse is missed if the admissible
-    step is longer than the pulse at more than half of these times.
+    array `times`, shape (N,), s, contains times within the pulse. The pulse counts as missed if the
+    admissible step is longer than the pulse at more than half of these times.
     """
     index = np.maximum(np.searchsorted(other.begins, times, side="right") - 1, 0)
     return bool(np.mean(other.bounds[index] > times[-1] - times[0]) > _HALF)

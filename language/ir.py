@@ -110,7 +110,7 @@ class Expr:
 
     @property
     def function(self) -> str:
-        """Name of the called function, or of the operation if the node is not a function call."""
+        """Name of the called function; for all other nodes, name of the operation."""
         return str(self.data) if self.op == "call" else self.op
 
     @property
@@ -155,9 +155,9 @@ def lift(value: Operand) -> Expr:
 
 
 def array(items: Sequence[Operand]) -> Expr:
-    """Return a vector of scalar items, or a matrix whose rows are the items.
+    """Return a vector of scalar expressions, or a matrix whose rows are the given vectors.
 
-    The items can be nested sequences.
+    The argument can be a nested sequence.
     """
     nodes = tuple(lift(item) for item in items)
     if all(node.op == "constant" for node in nodes):
@@ -200,7 +200,10 @@ def index(node: Expr, key: Index) -> Expr:
 
 
 def _compose(outer: Index, inner: Index) -> Index:
-    """Return the single array index that equals indexing by `outer` first and then by `inner`."""
+    """Return one array index that is equivalent to two successive indices.
+
+    The index `outer` selects from the array, and `inner` selects from the result.
+    """
     rest = iter(inner)
     combined: list[int | slice] = []
     for key in outer:
@@ -216,7 +219,7 @@ def _compose(outer: Index, inner: Index) -> Index:
 
 
 def is_zero(node: Expr) -> bool:
-    """Whether an expression is a constant with all elements zero."""
+    """Whether an expression is a constant whose elements are all zero."""
     return node.op == "constant" and not (node.data.any() if node.shape else node.data)
 
 
@@ -304,7 +307,7 @@ def power(a: Expr, b: Expr) -> Expr:
 
 
 def matmul(a: Expr, b: Expr) -> Expr:
-    """Return the matrix product over the last axis of a and the first axis of b."""
+    """Return the matrix product, in which the last axis of a is summed with the first axis of b."""
     shape = a.shape[:-1] + b.shape[1:]
     if a.op == b.op == "constant":
         return constant(a.data @ b.data)
@@ -358,16 +361,16 @@ def is_norm(node: Expr) -> bool:
 
 
 def table(name: str, argument: Expr, order: int = 0, *, inside: bool = False) -> Expr:
-    """Return the value or a derivative of a lookup table of the description, as an expression.
+    """Return an expression for the value, or for a derivative, of a lookup table.
 
     Parameters
     ----------
     name : str
-        Name of the table.
+        Name of the lookup table in the description.
     argument : Expr
-        Argument of the lookup.
+        Argument at which the table is evaluated.
     order : int
-        Order of the derivative.
+        Order of the derivative; 0 for the value itself.
     inside : bool
         Whether the argument is known to remain within the range of the table.
     """
@@ -384,8 +387,9 @@ def switch(
 ) -> Expr:
     """Return an if-expression whose condition changes only at a time event of the program.
 
-    The condition compares `left` with `right`. Between events it keeps its truth value. The time event
-    has the name `switched`. The argument `slope` is the time derivative of `left − right`.
+    The condition compares `left` with `right`, and keeps its truth value between events. The argument
+    `switched` is the name of the switch variable of the time event. The argument `slope` is the time
+    derivative of `left − right`.
     """
     return Expr("if", (), (left, right, then, otherwise, slope), (comparison, switched))
 
@@ -421,7 +425,7 @@ class Replacement:
         self._known: dict[int, tuple[Expr, Expr]] = {}
 
     def __call__(self, node: Expr) -> Expr:
-        """Return an expression with its symbols replaced by values."""
+        """Return the expression with each known symbol replaced by its value."""
         if id(node) not in self._known:
             self._known[id(node)] = (node, self._replaced(node))
         return self._known[id(node)][1]

@@ -1,6 +1,6 @@
-"""NumPy functions for the operations and functions of expressions.
+"""NumPy functions that evaluate the operations of expressions for arrays of times.
 
-They evaluate an expression at many times together.
+A single call evaluates an expression at all times of the array.
 """
 
 from __future__ import annotations

@@ -19,22 +19,24 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# Number of samples of the searched time span; a pulse of 1/100,000 of the span contains several samples.
+# Number of samples in the searched time span. A pulse of 1/100,000 of this span contains 5 samples.
 CELLS = 2**19
 _FEW = 65  # Number of samples between two breakpoints if the function is a polynomial there.
 _NODES = 5  # Number of nodes of the interpolating polynomial of degree 4.
-# Largest error of the interpolating polynomial, relative to the function's deviation from a straight line.
+# Admissible error of the interpolating polynomial, relative to the function's deviation from a straight line.
 _RESOLVED = 0.01
-_QUIET = 1e-7  # A function is straight if it deviates from a line by less than this fraction of its range.
-_AWAKE = 4  # Number of intervals of similar length after which a step-size control has adapted to this length.
-# Largest shift of a sample from regular spacing, relative to half the mean distance between samples.
+# A function counts as linear if its deviation from a line is below this fraction of the function's range.
+_QUIET = 1e-7
+# Number of successive intervals of similar length after which a step-size control has adapted to them.
+_AWAKE = 4
+# Largest shift of a sample from a regular grid of times, relative to half the mesh width of the grid.
 _SCATTER = 0.8
-# Fractional part of the golden ratio. The fractional parts of its multiples are evenly spread and distinct.
+# Fractional part of the golden ratio. Fractional parts of its multiples are nearly even in [0, 1].
 _GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0
-# Largest fraction of the searched time span in which the samples may fail to resolve the function.
+# Largest admissible fraction of the searched time span in which the samples do not resolve the function.
 _UNRESOLVED = 0.01
 _SAME = 1e-9  # Largest relative difference of times that are treated as equal.
-# Length of the time window before an interval in which short intervals are counted, divided by its step limit.
+# Length of a time window before an interval, divided by the step limit of the interval; see `_AWAKE`.
 _MEMORY = 16.0
 
 
@@ -63,7 +65,7 @@ class Pace:
 
     @property
     def is_steady(self) -> bool:
-        """Whether the function has no short features, so that steps of any length resolve it."""
+        """Whether the function has no feature that a solver could miss, whatever its step length."""
         return not bool(np.isfinite(self.bounds).any())
 
     @cached_property
@@ -120,7 +122,7 @@ STEADY = Pace(np.zeros(1), np.full(1, np.inf))
 
 
 def merged(paces: Sequence[Pace]) -> Pace:
-    """Return the step lengths that satisfy all given limits of the step length."""
+    """Combine the step limits of several functions: at each time, the shortest admissible step applies."""
     moving = [pace for pace in paces if not pace.is_steady]
     if not moving:
         return STEADY
@@ -200,14 +202,14 @@ def sampled(time: Array, values: Array) -> Pace:
 
 @dataclass(frozen=True)
 class _Interval:
-    """Interval of time with its start and end, s.
+    """Interval between the times `begin` and `end`, s, in which a function was sampled.
 
     Attributes
     ----------
     slope : float or None
-        Slope of the function if it is linear.
+        Slope of the function if the function is linear in the interval, otherwise None.
     is_resolved : bool
-        Whether the samples resolve the function.
+        Whether the samples are dense enough to resolve the function in the interval.
     """
 
     begin: float
@@ -217,10 +219,10 @@ class _Interval:
 
 
 def _cut(time: Array, values: Array, allowed: float) -> Iterator[_Interval]:
-    """Yield intervals of a smooth piece, each of which an integrator can cross in one step.
+    """Divide a smooth piece of a function into intervals that an integrator can cross in one step each.
 
-    In each interval, the function is linear or close to a polynomial of degree 4. An interval with
-    too few samples for this decision is marked as not resolved.
+    In each interval, the function is linear or close to a polynomial of degree 4. If an interval has
+    too few samples to decide this, the interval is marked as not resolved.
     """
     waiting = [(0, len(time) - 1)]
     while waiting:
@@ -257,14 +259,14 @@ def _paced(intervals: Sequence[_Interval], allowed: float) -> Pace:
 
 
 def _goes_on(before: _Interval, after: _Interval, allowed: float) -> bool:
-    """Whether the function is one straight line over two neighbouring intervals, without a kink."""
+    """Whether a piecewise function continues without a kink from one linear interval to the next."""
     if before.slope is None or after.slope is None:
         return False
     return abs(after.slope - before.slope) * (after.end - after.begin) <= allowed
 
 
 def _bent(time: Array, values: Array) -> Array:
-    """Return the deviation of samples from the straight line between the first and the last sample."""
+    """Return the deviations of samples from the straight line through the first and the last sample."""
     share = (time - time[0]) / (time[-1] - time[0])
     return np.asarray(values - values[0] - share * (values[-1] - values[0]))
 

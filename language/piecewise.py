@@ -43,7 +43,7 @@ class Piecewise:
         return np.asarray(self.pieces[after])
 
     def __call__(self, x: Array) -> Array:
-        """Return the function values at numbers x, shape (N,)."""
+        """Return the values of the piecewise function at the numbers x, shape (N,)."""
         each = self.pieces[np.searchsorted(self.pieces[1:, 0], x, side="right")]
         begin, c0, c1, c2, c3 = each.T
         u = x - begin
@@ -149,7 +149,7 @@ _DERIVATIVES: tuple[Callable[..., Expr], ...] = (
 
 
 def symbol(name: str) -> Expr:
-    """Return the symbol of a variable that contains one polynomial piece of a lookup table, shape (5,).
+    """Return the symbol of a vector that contains one piece of a piecewise polynomial, shape (5,).
 
     The elements are the left end of the piece and the four coefficients of the cubic polynomial.
     """

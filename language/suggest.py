@@ -17,13 +17,13 @@ def several(names: str | Iterable[str]) -> tuple[str, ...]:
 def unknown(what: str, name: str, known: Iterable[str]) -> str:
     """Return the message for an unknown name: `there is no link 'bom'; did you mean 'boom'?`.
 
-    Without a similar known name, the message lists the known names.
+    If no known name is similar, the message lists the known names.
     """
     return f"there is no {what} {name!r}; {alternatives(name, known)}"
 
 
 def alternatives(name: str, known: Iterable[str]) -> str:
-    """Return the part of a message that suggests a similar known name, or lists all known names."""
+    """Return a hint for an unknown name: the most similar known name, or a list of known names."""
     names = list(known)
     close = difflib.get_close_matches(name, names, n=1, cutoff=_ALIKE)
     if close:

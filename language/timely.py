@@ -19,7 +19,7 @@ from .pace import STEADY, Pace, merged, searched
 Array = NDArray[np.float64]
 _POLYNOMIAL = ("+", "-", "*", "neg", "quintic_0")
 _POWERS = (2.0, 3.0, 4.0)  # A power with exponent 2, 3 or 4 is a polynomial that few samples resolve.
-# Samples keep this distance from the ends of a smooth interval, relative to its length.
+# Distance of the outermost samples from the ends of a smooth interval, relative to the length of the interval.
 _INSIDE = 1e-9
 
 
@@ -105,9 +105,9 @@ def _with_start_values(tree: Expr, values: Mapping[Hashable, float]) -> Expr:
 
 
 def _timely(tree: Expr, parameters: Mapping[str, float]) -> Iterator[Expr]:
-    """Yield the largest parts of an expression that depend on time and parameters alone.
+    """Yield the largest subexpressions that depend on time and parameters alone.
 
-    Parts that are affine in time, and parts with lookup tables, are omitted.
+    Subexpressions that are affine in time or contain lookup tables are omitted.
     """
     if _is_timely(parameters, tree):
         if not _is_affine(tree):
@@ -137,10 +137,11 @@ def _has_table(tree: Expr) -> bool:
 
 
 def _without_states(tree: Expr, parameters: Mapping[str, float]) -> Iterator[Expr]:
-    """Yield the functions of time in an operation that can cause short features.
+    """Yield functions of time, without states, whose short pulses the given operation transmits.
 
-    A divisor d that depends on time alone yields 1/d. A condition that depends on time alone yields the
-    function that is 1 while the condition is true, and 0 otherwise.
+    If the operation is a division by d, and d depends on time alone, the function is 1/d. If the
+    operation is a conditional expression, and its condition depends on time alone, the function is 1
+    while the condition is true, and 0 otherwise.
     """
     if tree.op == "/" and _is_timely(parameters, tree.args[1]):
         yield differentiate.ONE / tree.args[1]
@@ -178,8 +179,8 @@ def _is_mixed(parameters: Mapping[str, float], *trees: Expr) -> bool:
 def _is_decisive(tree: Expr, parameters: Mapping[str, float]) -> bool:
     """Whether an operation on time and state variables can cause a short pulse.
 
-    Sums and products are excluded. A conditional expression or a quotient is excluded if its condition
-    or divisor does not depend on both time and states.
+    Sums and products cannot. A conditional expression can cause one only if its condition depends on
+    both time and states, and a quotient only if its divisor does.
     """
     if _has_table(tree):
         return False
@@ -219,7 +220,10 @@ def _with_held(tree: Expr, parameters: Mapping[str, float], values: Iterator[flo
 
 
 def _initial(tree: Expr, known: Mapping[str, float]) -> float | None:
-    """Return the value of an expression at t = 0, or None if it is unknown or undefined."""
+    """Return the value of an expression at t = 0.
+
+    The result is None if the expression contains names without a known initial value.
+    """
     if not set(running_names(tree)) <= known.keys():
         return None
     with np.errstate(all="ignore"):
@@ -253,14 +257,14 @@ def _pace(tree: Expr, parameters: Mapping[str, float], horizon: float) -> Pace:
         breaks = [*_breaks(tree, parameters)]
         return searched(function, (0.0, horizon), breaks, smooth=_is_smooth(tree))
     except ValueError:
-        return STEADY  # A run that reaches the undefined value ends with an error message.
+        return STEADY  # If the expression is undefined at some time, a run ends there with an error message.
 
 
 def _breaks(tree: Expr, parameters: Mapping[str, float]) -> Iterator[float]:
-    """Yield the times, s, at which every solver ends a step.
+    """Yield the times, s, at which every solver ends a step because of a given expression.
 
-    These are the start and end times of the function `quintic`, and the times at which a condition on
-    time switches.
+    These are the start and end times of the functions `quintic` in the expression. The times at which
+    its conditions on time switch are also included.
     """
 
     def is_constant(name: str) -> bool:
@@ -276,7 +280,7 @@ def _breaks(tree: Expr, parameters: Mapping[str, float]) -> Iterator[float]:
 
 
 def _is_smooth(tree: Expr) -> bool:
-    """Whether an expression is a polynomial between its breakpoints."""
+    """Whether an expression is a polynomial in time between its breakpoints."""
     return _is_polynomial(tree) and all(map(_is_smooth, tree.args))
 
 

@@ -48,7 +48,10 @@ def _derivative(law: Law, measured: Expr, gain: Expr) -> Expr:
 
 
 def _limited(law: Law, wanted: Expr) -> tuple[Expr, Expr]:
-    """Return the output before and after the limits; both are equal without limits."""
+    """Return a controller's output before and after the limits.
+
+    Both are equal if the controller has no limits.
+    """
     if not (law.has("lower") or law.has("upper")):
         output = law.observe("output", wanted)
         return output, output
@@ -71,11 +74,11 @@ def _time_constant(law: Law) -> Expr:
 
 
 def _follow(law: Law, rate: Callable[[Expr], Expr]) -> None:
-    """Let the output of a controller follow its input signal.
+    """Define the output and the state of a controller whose output follows its input signal.
 
-    The argument `rate` is a function. It returns the rate of the output for a given difference between
-    signal and output. The output begins at the number `start` of the description. Without this number,
-    it begins at the initial value of the signal.
+    The function `rate` returns the time derivative of the output for a given difference between signal
+    and output. The initial output is the number `start` of the description. Without this number, it is
+    the initial value of the signal.
     """
     signal, offset = law.command("signal"), law.state("offset")
     before = (law.number("start") if law.has("start") else law.at_start(signal)) + offset

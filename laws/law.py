@@ -1,4 +1,7 @@
-"""Building blocks of force laws: inputs, published outputs, efforts and forces of an element."""
+"""Class `Law`, with which each module of this package states the law of a force element or controller.
+
+A law uses inputs and defines published quantities, states, efforts and forces.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from ..language.ir import Expr
 
 @dataclass(frozen=True)
 class Vector:
-    """Vector of three scalar expressions along the world axes."""
+    """Vector with three scalar expressions as components along the world axes."""
 
     x: Expr
     y: Expr
@@ -47,8 +50,8 @@ class LawState:
     start : Expr
         Initial value: the symbol of a number, or a constant.
     rate : Expr
-        Time derivative. In a sampled element, the state changes by the rate times the sample time at each
-        sample.
+        Time derivative of the state. In a sampled element, the state increases at each sample by the
+        rate times the sample time.
     """
 
     start: Expr
@@ -56,18 +59,19 @@ class LawState:
 
 
 class Law:
-    """Law of one force element: its observed quantities, states, efforts, forces and energy.
+    """Law of one force element or controller: published quantities, states, efforts, forces and energy.
 
     Parameters
     ----------
     element : Element
-        Part of the description that defines the element.
+        Entry of the description that defines the element.
     coordinate : callable
         Function that returns the full name of a joint's coordinate: `column.angle` for `column`.
     expression : callable
         Parser of the description's expressions.
     driven : mapping
-        Mapping from the name of each input that a controller drives to the controller's output.
+        Inputs that are connected to controllers: mapping from the name of the input to the name of the
+        controller's output.
 
     Attributes
     ----------
@@ -80,11 +84,12 @@ class Law:
     energy : Expr or None
         Stored energy, J. The forces must include the negative gradient of this energy.
     states : dict
-        State variables that the law integrates over time. The dictionary keys are names of quantities
-        in the element's `details`.
+        State variables that the law integrates over time. The keys are names of quantities that the
+        element lists in `details`.
     sampled : dict
-        Mapping from the key of an input to the expression that a sampled element reads at its sample
-        times. The law refers to the value at the last sample by the name from `own_name`.
+        Inputs of a sampled element: mapping from the key of the input to its expression, which is
+        evaluated at each sample time. The function `own_name` returns the name by which the law uses
+        the sampled value.
 
     If the element is sampled, its quantities are computed at the sample times and are constant in
     between.
@@ -116,7 +121,8 @@ class Law:
     def command(self, key: str) -> Expr:
         """Return the symbol or expression of one of the element's inputs.
 
-        The source of an input is the FMU, an expression of the description, or the output of a controller.
+        An input is an input of the FMU, an expression of the description, or the output of a
+        controller.
         """
         given, own = getattr(self._element, key), ir.symbol(own_name(self._element, key))
         if given is None:
@@ -128,7 +134,7 @@ class Law:
         return own
 
     def has(self, key: str) -> bool:
-        """Whether the description gives a number or an expression for a key of the element."""
+        """Whether the description specifies a value for this key of the element."""
         return getattr(self._element, key) is not None
 
     def state(self, quantity: str) -> Expr:
@@ -140,8 +146,9 @@ class Law:
         self.states[quantity] = LawState(ir.lift(start), rate)
 
     def at_start(self, value: Expr) -> Expr:
-        """Return the initial value of an expression of positions, velocities and outputs of
-        controllers.
+        """Return an expression for the value that the given expression has at t = 0.
+
+        The given expression may contain positions, velocities and outputs of controllers.
         """
         return ir.call("start", value)
 
@@ -162,7 +169,7 @@ class Law:
         return Vector(*(ir.symbol(f"{point}.v{axis}") for axis in "xyz"))
 
     def observe(self, quantity: str, value: Expr) -> Expr:
-        """Publish a quantity of the element and return its symbol."""
+        """Add a quantity to the element's published quantities, and return the symbol of the quantity."""
         symbol = ir.symbol(f"{self._element.name}.{quantity}")
         self.observed[quantity] = value
         self._known[symbol.data] = substituted(value, self._known)
@@ -186,7 +193,7 @@ class Law:
 
 
 def own_name(element: Element, key: str) -> str:
-    """Return the name that the law of an element uses for one of the element's numbers or inputs.
+    """Return the symbol name by which a law refers to a number or an input of its own element.
 
     The name contains a colon, so that it differs from all names in a description.
     """
@@ -194,7 +201,7 @@ def own_name(element: Element, key: str) -> str:
 
 
 def own_expressions(element: Element, expression: Callable[..., Expr]) -> list[Expr]:
-    """Return the expressions of the description that replace inputs of an element."""
+    """Return the expressions that the description specifies for inputs of an element."""
     given = (getattr(element, key) for key in element.commands)
     return [expression(text) for text in given if text is not None]
 

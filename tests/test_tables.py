@@ -386,7 +386,10 @@ WRONG: dict[str, tuple[tuple[str, ...], list[str]]] = {
     ),
     "a table without a name": (
         (GOOD, 'time = "t", value = "angle"', f'{MOTION}"table(3, t)"'),
-        ["motions[0].position (slewing): expected the name of a table first, as in table(slew, t), got '3'"],
+        [
+            "motions[0].position (slewing): expected the name of a lookup table as first argument, as in"
+            " table(slew, t), got '3'"
+        ],
     ),
     "a number over time": (
         (GOOD, 'time = "t", value = "angle"', POINT),

@@ -37,20 +37,21 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class InitialValues:
-    """Initial values that the function `close` adds to equations without an initial state.
+    """Initial state of a mechanism, which the function `close` adds to the equations of motion.
 
     Attributes
     ----------
     start : tuple of arrays
         Coordinates q and rates q̇ at t = 0, shape (n,) each, in rad or m, and in rad/s or m/s.
     extent : float
-        Extent of the mechanism, m. Absolute tolerances of lengths are proportional to the extent.
+        Largest distance between two points of the mechanism, m. Absolute tolerances of lengths are
+        proportional to this distance.
     following : StartDependence or None
         Dependence of the initial state on changed parameters; None if the initial state is fixed.
     filters : sequence of float
-        Initial value of each filter, rad or m.
+        Initial output of each input filter, rad or m.
     quantities : mapping of str to float
-        Values at t = 0 of quantities that expressions name, such as `E.x`, in SI units.
+        Values at t = 0, in SI units, of quantities such as `E.x` to which expressions refer by name.
     """
 
     start: tuple[Array, Array]
@@ -115,7 +116,7 @@ def close(equations: OpenEquations, initial: InitialValues, partition: Partition
     program, mechanism, rows = equations.program, equations.mechanism, equations.constraints
     if program.states:
         raise RuntimeError("the equations are already complete; call open_equations() to derive new equations")
-    # The minimum length is rounded to two digits, so that rounding errors do not change the generated source.
+    # The smallest admissible length is rounded to two digits, so that generated sources are reproducible.
     program.meeting = float(f"{MEETING * initial.extent:.2g}")
     program.initial = dict(initial.quantities)
     filters.begin(program, equations.commands, initial.filters)

@@ -64,8 +64,8 @@ def states(
 ) -> None:
     """Add the coordinates and their rates as state variables.
 
-    A rate that the constraints determine is not added, because it is computed from the other rates. The
-    argument `extent` is the extent of the mechanism in m.
+    In the reduced form, the dependent velocities are not state variables, because they follow from the
+    independent velocities. The argument `extent` is the largest distance in the mechanism, m.
     """
     for k, coordinate in enumerate(mechanism.coordinates):
         rate = coordinate.signal("velocity")
@@ -79,9 +79,9 @@ def states(
 
 
 def _nominal(coordinate: SymbolicCoordinate, extent: float) -> float:
-    """Return the nominal magnitude of a coordinate, rad or m.
+    """Return a typical magnitude of a coordinate, rad or m, for the Modelica attribute `nominal`.
 
-    For lengths, the nominal magnitude is reduced if the extent of the mechanism is below 1 m.
+    The magnitude of a length is reduced if the largest distance in the mechanism is below 1 m.
     """
     size = 1.0 if coordinate.role == "joint" else 1e-3
     return size if coordinate.unit == "rad" else size * min(1.0, 10.0 ** math.floor(math.log10(extent)))
@@ -173,11 +173,11 @@ def _efforts(
     for k, inertia_force in zip(
         mechanism.driven, _inertia_forces(program, mechanism, inertia, solution.qdd), strict=True
     ):
-        # Separate terms Q and h, instead of Q − h, would enlarge OpenModelica's linear system.
+        # If the terms Q and h replaced their difference f, OpenModelica would solve a larger linear system.
         effort = inertia_force - solution.forces[k]
         if solution.friction is not None:
             effort = effort + solution.friction[k]
-        # Drives do not exert the reactions of closures and knife edges, so these reactions are subtracted.
+        # Reactions of closures and knife edges are subtracted, because they are not exerted by drives.
         for reaction in rows.reactions:
             assert solution.multipliers is not None
             effort = effort - solution.multipliers[reaction.row] * rows.C[reaction.row, k]

@@ -45,9 +45,10 @@ def derive(
     Parameters
     ----------
     points
-        Quantities of points. The accelerations q̈ of the coordinates must be defined before the call.
+        Expressions for positions, velocities and accelerations of points. The program must already
+        define the accelerations q̈ of the coordinates.
     stored
-        Functions that return the energies of force elements, J.
+        Functions, each of which returns the energy that one force element stores, J.
     """
     mechanism, kinematics = points.mechanism, points.kinematics
     chain = mechanism.chain

@@ -17,9 +17,9 @@ Array = NDArray[np.float64]
 
 
 def derive(equations: OpenEquations, start: tuple[Array, Array], following: StartDependence) -> None:
-    """Set the conditions on the initial state: closed loops, and static equilibrium.
+    """Add conditions on the initial state to the program: closed loops and static equilibrium.
 
-    At zero velocity, the generalised gravity force is −h.
+    In static equilibrium, the velocity is zero. The generalised gravity force is then −h.
     """
     mechanism, kinematics, rows = equations.mechanism, equations.bodies, equations.constraints
     names = tuple(row.name for row in rows.rows) if rows else ()

@@ -1,6 +1,6 @@
-"""Modelica package that connects the plant to the Modelica Standard Library by flanges and signals.
+"""Modelica package in which the plant has the flanges and signals of the Modelica Standard Library.
 
-The package is separate, because the main package `Name` must not depend on the library.
+The main package `Name` must not depend on the library, so the connectors are in a package of their own.
 """
 
 from __future__ import annotations

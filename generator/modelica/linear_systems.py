@@ -19,7 +19,7 @@ from ...language.ir import Expr, Index
 from ..program.items import Definition, ImplicitSystem, Item, LinearSolve, used
 from ..program.program import EquationSystem
 
-_BY_COFACTORS = (2, 3)  # matrices with these numbers of rows are inverted by cofactors
+_BY_COFACTORS = (2, 3)  # numbers of rows of the matrices that are inverted by cofactors
 
 
 def for_compilers(program: EquationSystem) -> EquationSystem:
@@ -92,11 +92,11 @@ def _determinant(program: EquationSystem, name: str, expr: Expr) -> Expr:
 
 
 def _in_place(program: EquationSystem) -> Iterator[Item]:
-    """Yield the items of a program, with scalar equations in place of some linear systems.
+    """Yield the definitions and linear systems of a program, some of them as scalar equations.
 
-    The items are definitions and linear systems. A linear system can be replaced if no other item uses
-    its matrix or its right-hand side. The definitions of the matrix and the right-hand side are then
-    omitted, because the scalar equations contain their elements.
+    Scalar equations replace a linear system if nothing else in the program uses its matrix or its
+    right-hand side. The definitions of matrix and right-hand side are then omitted, because the scalar
+    equations contain their elements.
     """
     definitions = {item.name: item for item in program.items if isinstance(item, Definition)}
     systems: dict[str, ImplicitSystem] = {}
@@ -117,9 +117,10 @@ def _in_place(program: EquationSystem) -> Iterator[Item]:
 
 
 def _rows(solve: LinearSolve, definitions: Mapping[str, Definition]) -> ImplicitSystem | None:
-    """Return a linear system as one scalar equation per row.
+    """Return a linear system in the form of one scalar equation per row of its matrix.
 
-    The result is None if the matrix is not defined row by row, or if the unknown is a matrix.
+    The result is None if the definition of the matrix does not consist of rows. The result is also None
+    if the unknown is a matrix.
     """
     matrix, right = (definitions[expr.data] for expr in solve.exprs)
     every = slice(0, matrix.shape[-1])

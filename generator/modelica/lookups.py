@@ -28,15 +28,15 @@ class Function:
     Attributes
     ----------
     columns
-        Declarations of the table's columns as source text. A row describes one piece of the piecewise
-        polynomial, and the first column contains the left ends of the pieces.
+        Declarations of the columns as source text. The first column contains the left ends of the
+        polynomial pieces, and the other columns contain their coefficients.
     count
-        Number of pieces.
+        Number of polynomial pieces.
     halvings
-        Number of bisection steps in the search for a piece.
+        Number of bisection steps in the search for the piece that contains the argument.
     kinks
-        Whether the model needs the right end of the current piece, because the slope or curvature jumps
-        there.
+        Whether the slope or curvature jumps between pieces, so that the model needs the right end of
+        the current piece.
     """
 
     name: str
@@ -47,15 +47,16 @@ class Function:
 
     @property
     def result(self) -> str:
-        """Return the Modelica array that the function returns: left end and coefficients of a piece.
+        """Return Modelica source of an array: the left end and the coefficients of a polynomial piece.
 
-        The variable `low` of the Modelica function contains the index of the piece.
+        The array is the result of the Modelica function. The function's variable `low` contains the
+        index of the piece.
         """
         return "{" + ", ".join(f"{column}[low]" for column in _COLUMNS) + "}"
 
 
 def functions(program: EquationSystem) -> list[Function]:
-    """Return one function for each lookup table of the program."""
+    """Return for each lookup table the contents of the Modelica function that evaluates it."""
     tables = {lookup.function: lookup.table for lookup in program.lookups}
     return [_function(name, table) for name, table in tables.items()]
 
@@ -70,9 +71,10 @@ def _function(name: str, table: Piecewise) -> Function:
 
 
 def declarations(program: EquationSystem) -> list[Group]:
-    """Return the declarations of two kinds of variables for lookup tables.
+    """Return the declarations of the variables that evaluate lookup tables.
 
-    The variables are the current piece of each lookup table, and the time of the next kink, s.
+    One variable per lookup contains the current polynomial piece. If the table has kinks, another
+    variable contains the time of the next kink, s.
     """
     pieces = [
         Declaration(_origin(found), "", found.name, None, found.description, (PIECE,)) for found in program.lookups
@@ -116,9 +118,9 @@ def initial_equations(program: EquationSystem) -> list[Equation]:
 
 
 def _kinks(program: EquationSystem) -> Iterator[tuple[Lookup, str]]:
-    """Yield each lookup of a table with kinks, and the name of the variable for the time of the next kink.
+    """Yield the lookups whose next kink has a known time, with the name of the variable for this time.
 
-    A lookup is omitted if the rate of its argument is not a known positive number.
+    The time is known if the rate of the lookup's argument is a positive constant.
     """
     for lookup in program.lookups:
         if lookup.table.kinks and lookup.rate.op == "constant" and lookup.rate.data > 0.0:

@@ -1,7 +1,6 @@
-"""Time events that mark short pulses of time-dependent expressions.
+"""Time events at short pulses of time-dependent expressions, for variable-step solvers.
 
-The events have no effect on the model. They prevent variable-step solvers from stepping over the
-pulses.
+The events change no variable of the mechanism. They only prevent solvers from stepping over the pulses.
 """
 
 from __future__ import annotations
@@ -22,9 +21,10 @@ _TITLE = "events without effect on the model, so that solvers do not step over s
 
 
 def declarations(program: EquationSystem, chain: Description) -> list[Group]:
-    """Return the declarations of Boolean vectors whose elements change when short pulses begin.
+    """Return the declarations of Boolean vectors, each element of which changes when a short pulse begins.
 
-    There is one vector for each table with short pulses, and one for all expressions of time.
+    One vector belongs to all expressions of time. Each lookup table with short pulses has another
+    vector.
     """
     members = [
         *_of_expressions(program, chain),

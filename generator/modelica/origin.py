@@ -1,4 +1,4 @@
-"""Parts of the description from which the lines and variables of a Modelica source are generated."""
+"""Origins of the lines and variables of a Modelica source: entries of the description or derivation steps."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _NAME = re.compile(r"(?<=ariable )[A-Za-z]\w*(?:\[\d+)?|\b[A-Za-z]\w*\[\d+|\b[A-
 class Origins:
     """Origins of the lines and variables of a generated Modelica source.
 
-    The origin of a line or variable is the part of the description, or the step of the derivation, from
-    which it was generated. Lines are counted from 1.
+    The origin is the entry of the description, or the step of the derivation, from which a line or
+    variable was generated. Lines are counted from 1.
     """
 
     lines: Mapping[int, Origin] = field(default_factory=dict)
@@ -32,7 +32,7 @@ class Origins:
         return str(self.lines.get(number, ""))
 
     def of_names(self, message: str) -> tuple[str, ...]:
-        """Return the distinct origins of the variables that a compiler's message names."""
+        """Return the origins, without duplicates, of all variables that a compiler's message mentions."""
         found = (self.names.get(name, self.names.get(name.partition("[")[0])) for name in _NAME.findall(message))
         return tuple(dict.fromkeys(str(origin) for origin in found if origin))
 

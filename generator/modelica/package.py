@@ -37,19 +37,19 @@ def render(
     start_values: Mapping[str, float] | None = None,
     guesses: Mapping[str, Array] = MappingProxyType({}),
 ) -> Source:
-    """Return the Modelica source of a self-contained package, which needs no library.
+    """Return the Modelica source of a package that needs no library.
 
     Parameters
     ----------
     program : EquationSystem
         Equations of the model.
     chain : Description
-        Description, with the settings of the experiment.
+        Description of the mechanism, which includes the settings of the simulation experiment.
     version : str
-        Version of gpmelica, for the header.
+        Version of gpmelica, which is written into the header of the source.
     start_values : mapping of str to float, optional
-        Numbers for the values of `start(x)`. If these numbers are given, the inputs of the model become
-        parameters. The model can then be evaluated in any state.
+        Numbers that replace the initial values `start(x)` of quantities x. If these numbers are given,
+        the inputs of the model become parameters, so that the model can be evaluated in any state.
     guesses : mapping of str to array, optional
         Values of variables near the initial state. Solvers use these values as initial guesses if the
         guess zero would lead to a division by zero.

@@ -1,7 +1,7 @@
-"""Declarations and equations of the generated Modelica models, sorted under headings.
+"""Declarations and equations of the generated Modelica models, arranged under headings.
 
-A heading names the part of the description, or the step of the derivation, from which the lines
-below it follow.
+The lines below a heading have a common origin. The heading names this origin: an entry of the
+description or a step of the derivation.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ _MARGIN = " " * 4  # indentation of declarations and equations in a model
 _AT_START = Origin("values at the initial time")
 _SWITCHING = Origin("time events, reduced by a rounding error")
 _NEVER = ir.constant(1e16)  # event time that no run reaches, s
-# Each time event is triggered early by this fraction of its time, which is about the rounding error.
-# A communication point of the FMU that nearly equals the event time therefore lies after the event.
+# Fraction of the event time by which a time event is triggered early; it exceeds rounding errors of times.
+# If a communication point of the FMU nearly equals the event time, the event therefore occurs before it.
 _EARLY = 1e-12
 _TINY = ir.constant(1e-300)  # added under the square root of a norm, so that the norm is differentiable at zero
-_PARAMETERS = {  # headings of parameters that do not belong to a single element of the description
+_PARAMETERS = {  # headings of parameters that belong to no single entry of the description
     "general": "general parameters",
     "description": "parameters of the description",
     START_VALUES.kind: START_VALUES.kind,
@@ -93,9 +93,10 @@ def _declared(prefix: str, variable: ArrayDeclaration) -> Declaration:
 
 
 def start_parameters(program: EquationSystem, given: Mapping[str, float] | None) -> list[Declaration]:
-    """Return the declarations of variables for `start(x)`, the initial value of a quantity x.
+    """Return the declarations of parameters for `start(x)`, the initial value of a quantity x.
 
-    Each initial value is calculated at the initial time, or is given as a number.
+    If `given` is None, initial equations calculate the initial values. Otherwise `given` contains them
+    as numbers.
     """
     declarations = []
     for value in program.start_values:
@@ -199,10 +200,10 @@ def _sampling(sampling: Sampling, share: float) -> Equation:
 
 
 def _coming(program: EquationSystem) -> list[TimeEvent]:
-    """Return the time events that the Modelica source needs.
+    """Return the time events that can occur during a run, for the Modelica source.
 
-    An event at which a condition switches is always needed. Any other event is omitted if its time is
-    known and is not later than t = 0.
+    An event without a switching condition is omitted if its time is a number that is not greater than
+    0.
     """
     return [e for e in program.events if e.rate is not None or e.time.op != "constant" or e.time.data > 0.0]
 
@@ -218,7 +219,7 @@ def _early(time: Expr, share: float = 1.0) -> Expr:
     The rounding error is estimated as 1e-12 times the time.
     """
     less = ir.constant(float(f"{share * _EARLY:.2g}"))
-    # the product is not evaluated, so that the Modelica source shows the original time
+    # the product stays unevaluated, so that the Modelica source shows the event time of the description
     return Expr("*", (), (Expr("-", (), (ir.constant(1.0), less)), time))
 
 
@@ -253,9 +254,10 @@ def fresh(program: EquationSystem, name: str) -> str:
 
 
 def states(program: EquationSystem, found: Container[str]) -> list[Declaration]:
-    """Return the declarations of the states.
+    """Return the declarations of the state variables.
 
-    The initial values of states named in `found` follow from initial equations.
+    The argument `found` contains the names of the states whose initial values follow from initial
+    equations.
     """
     declarations = []
     for s in program.states:
@@ -267,10 +269,10 @@ def states(program: EquationSystem, found: Container[str]) -> list[Declaration]:
 
 
 def outputs(program: EquationSystem, guesses: Mapping[str, Array]) -> list[Declaration]:
-    """Return the declarations of the outputs.
+    """Return the declarations of the model's outputs.
 
-    If no equation defines an output, the declaration contains the value of the output. The argument
-    `guesses` is explained in `package.render`.
+    If no equation defines an output, its declaration contains its value. The argument `guesses` is
+    explained in `package.render`.
     """
     values = _values(program)
     return [
@@ -288,10 +290,10 @@ def outputs(program: EquationSystem, guesses: Mapping[str, Array]) -> list[Decla
 
 
 def _values(program: EquationSystem) -> dict[str, Expr]:
-    """Return the values of all outputs whose declarations contain the value, by name.
+    """Return the values of those outputs whose values are in their declarations.
 
-    A declaration contains the value if the output is equal to a state, or if no equation defines the
-    output.
+    The result maps the name of an output to its value. The value is in the declaration if the output
+    equals a state variable, or if no equation defines the output.
     """
     states = {s.name: ir.symbol(s.variable) for s in program.states}
     states |= {x.name: ir.symbol(x.variable) for sampling in program.samplings for x in sampling.held}
@@ -306,7 +308,7 @@ def start_equations(program: EquationSystem) -> list[Equation]:
 
 
 def state_equations(program: EquationSystem) -> list[Equation]:
-    """Return the equations of the derivatives of the states."""
+    """Return the equations that define the time derivatives of the state variables."""
     found: list[Equation] = []
     for states in _of_vectors(program.states):
         left = ", ".join(f"der({s.variable})" for s in states)
@@ -319,7 +321,7 @@ def state_equations(program: EquationSystem) -> list[Equation]:
 
 
 def _of_vectors(states: Iterable[StateVariable]) -> list[list[StateVariable]]:
-    """Return groups of states whose derivatives are consecutive elements of one vector."""
+    """Return the states in groups: the derivatives in a group are consecutive elements of one vector."""
     found: list[list[StateVariable]] = []
     for state in states:
         if found and _follows(found[-1][-1].derivative, state.derivative):
@@ -368,11 +370,11 @@ def _differentiable(expr: Expr) -> Expr:
 
 
 def _spread(program: EquationSystem) -> dict[str, tuple[Output, ...]]:
-    """Return the vectors whose elements differ in unit and are all outputs.
+    """Return the vectors with elements of different units, if all elements of the vector are outputs.
 
-    The result maps the name of a vector to the outputs of all elements. The equation of such a vector
-    is written as a list, `v = {a, b}`. OpenModelica assumes one unit per array, and would therefore
-    warn about an equation that contains `v[2]` if `v[1]` has another unit.
+    The result maps the name of a vector to the outputs that are its elements. For these vectors, the
+    source contains an equation with a list, such as `v = {a, b}`. Equations with single elements, such
+    as `v[2]`, would cause warnings: OpenModelica assumes that all elements have the unit of `v[1]`.
     """
     elements: dict[str, dict[int, Output]] = {}
     for output in program.outputs:
@@ -388,7 +390,7 @@ def _spread(program: EquationSystem) -> dict[str, tuple[Output, ...]]:
 
 
 def numbering(arrangement: Arrangement) -> list[str]:
-    """Return formatted comments that list the members of each set with their numbers."""
+    """Return formatted comments, one for each index set, that list the members with their numbers."""
     over = {array.over for array in arrangement.program.gatherings.arrays.values()}
     return [
         mo.comment(f"{name}: " + ", ".join(f"{i}{mo.TIE}{label}" for i, label in enumerate(labels, start=1)), 4)
@@ -464,7 +466,7 @@ def _requirements(program: EquationSystem) -> Iterator[str]:
     follow = {item.name for item in program.calculated}
     for required in program.requirements:
         if not follow & required.value.symbols:
-            continue  # only values that depend on a calculated parameter need an assertion
+            continue  # an assertion is needed only for values that depend on a calculated parameter
         value, bounds = mo.text(required.value), required.bounds
         limits = [(">" if bounds.exclusive else ">=", bounds.minimum), ("<=", bounds.maximum)]
         for sign, limit in limits:

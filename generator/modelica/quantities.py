@@ -36,14 +36,14 @@ _ALWAYS = {"s", "rad"}  # units with a type in every Modelica source: s for time
 
 
 def declared(unit: str | None, shape: Shape, *modifiers: str, kind: str | None = None) -> tuple[str, str]:
-    """Return the Modelica type of a variable, and the text of its modifiers in parentheses.
+    """Return the Modelica type of a variable and its modifiers, such as `(each unit = "m")`, as texts.
 
     If no type exists for a unit, the unit becomes a modifier.
 
     Parameters
     ----------
     kind
-        Name of a type that is used in place of the type of the unit.
+        Name of a Modelica type. If it is given, it replaces the type that belongs to the unit.
     """
     if kind is None and unit in _TYPES:
         return f"{PACKAGE}.{_TYPES[unit]}", _listed(modifiers)

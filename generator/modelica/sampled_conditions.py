@@ -16,9 +16,10 @@ from ..program.program import EquationSystem
 
 
 def for_compilers(program: EquationSystem) -> EquationSystem:
-    """Return the program in which conditions that change at a sample no longer trigger events.
+    """Return the program in which sampled elements evaluate their conditions at the samples only.
 
-    The equations of the sampled elements evaluate these conditions at each sample.
+    In the equations of sampled elements, conditions that can change at a sample no longer trigger
+    events.
     """
     values = _switching_with_samples(program)
     substituted = Replacement(values)
@@ -32,10 +33,10 @@ def for_compilers(program: EquationSystem) -> EquationSystem:
 
 
 def _switching_with_samples(program: EquationSystem) -> dict[str, Expr]:
-    """Return the definitions that contain conditions which may change at a sample, by name.
+    """Return the expressions of definitions whose conditions may change at a sample.
 
-    In each definition's expression, symbols of other such definitions are replaced by their
-    expressions.
+    The result maps the name of a definition to its expression. If an expression contains symbols of
+    other definitions in the result, their expressions replace these symbols.
     """
     changing = {name for each in program.samplings for x in each.held for name in (x.name, x.variable)}
     values: dict[str, Expr] = {}
@@ -54,7 +55,7 @@ def _switches(tree: Expr) -> bool:
 
 
 def _is_relation(tree: Expr) -> bool:
-    """Whether a node is a condition that triggers events, apart from time events."""
+    """Whether a node is a conditional expression that switches at state events."""
     return tree.op == "if" and len(tree.args) == 4 and tree.data[1] is not None
 
 

@@ -1,6 +1,6 @@
-"""Initial equations of the Modelica source, which find the static equilibrium for changed parameters.
+"""Initial equations of the Modelica source that determine the static equilibrium of the mechanism.
 
-The equations are generated only if
+The static equilibrium depends on the values of the parameters. The equations are generated only if
 
 - the description contains expressions of parameters,
 - the mechanism starts at rest in a stable equilibrium, and
@@ -23,7 +23,7 @@ _MULTIPLIERS = "start_multipliers"
 
 
 def found(program: EquationSystem) -> frozenset[str]:
-    """Return the coordinates whose initial values follow from initial equations."""
+    """Return the names of the coordinates whose initial values are unknowns of initial equations."""
     start = program.start
     if start is None or not program.calculated or any(start.described[1]) or any(start.defaults[1]):
         return frozenset()

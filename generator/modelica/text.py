@@ -165,7 +165,7 @@ TIE = "\u00a0"  # non-breaking space, which prevents a line break in a comment o
 
 
 def comment(words: str, indent: int) -> str:
-    """Return a Modelica comment, broken into lines."""
+    """Return a text as a Modelica comment of one or more lines."""
     margin = " " * indent + "// "
     lines = textwrap.wrap(words, _WIDTH, initial_indent=margin, subsequent_indent=margin, break_on_hyphens=False)
     return "\n".join(lines).replace(TIE, " ")

@@ -1,6 +1,6 @@
-"""Modelica source text of declarations and equations, as filters for templates.
+"""Filters for templates, which convert declarations and equations to Modelica source text.
 
-The filters also record from which part of the description each line comes.
+The filters also record for each line the entry of the description from which the line was generated.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ _INDENT = 4  # indentation of declarations and equations in a model
 
 @dataclass(frozen=True)
 class Declaration:
-    """Parts of a declaration `prefix type name[shape](modifiers) = binding "description" annotation`.
+    """Declaration in Modelica: `prefix type name[shape](modifiers) = binding "description" annotation`.
 
     Attributes
     ----------
     type
         Modelica type; if None, the type follows from the unit.
     elements
-        Mapping from the position of an array element to the part of the description from which the
-        element comes.
+        Mapping from the position of an array element to the entry of the description from which the
+        element was generated.
     """
 
     origin: Origin
@@ -86,7 +86,7 @@ Member = Declaration | Equation
 
 @dataclass(frozen=True)
 class Group:
-    """Declarations or equations under one heading."""
+    """Heading, and the declarations or equations below it."""
 
     title: str
     members: tuple[Member, ...]

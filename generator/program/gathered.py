@@ -36,15 +36,15 @@ class GatheredArray:
 
 @dataclass(frozen=True)
 class ConstantTable:
-    """Constant table that maps each member of the set `over` to a member of the set `of`.
+    """Constant table of the topology: members of the set `over` have counterparts in the set `of`.
 
-    For example, a table maps each body to its parent.
+    For example, the counterpart of a body is its parent.
 
     Attributes
     ----------
     members
-        Mapping from labels in `over` to labels in `of`. Members without a counterpart, such as a root
-        body, are missing.
+        Mapping from the label of a member of `over` to the label of its counterpart in `of`. Members
+        without a counterpart, such as a root body, are missing.
     """
 
     name: str
@@ -56,16 +56,17 @@ class ConstantTable:
 
 @dataclass
 class Gatherings:
-    """Sets of similar parts of a mechanism, such as bodies, and the quantities of their members.
+    """Index sets, such as all bodies, and arrays over these sets, such as the masses of all bodies.
 
     Attributes
     ----------
     sets
-        Mapping from the name of a set to the labels of its members, in order.
+        Mapping from the name of an index set to the labels of its members, in the order of their
+        numbers.
     arrays
-        Mapping from the name of a quantity to its values for all members.
+        Mapping from the name of an array to the array, which has one value per member of its index set.
     tables
-        Constant tables of the topology.
+        Constant tables that describe the topology of the mechanism.
     """
 
     sets: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -73,9 +74,10 @@ class Gatherings:
     tables: list[ConstantTable] = field(default_factory=list)
 
     def add(self, name: str, member: tuple[str, str], value: Expr, unit: str | None, description: str) -> Expr:
-        """Register the value of a quantity for one member of an index set, and return the value.
+        """Register a value as an element of an array over an index set, and return the value.
 
-        The member is given by the name of the set and the label of the member.
+        The argument `name` is the name of the array. The argument `member` contains the name of the
+        index set and the label of one member.
         """
         over, label = member
         array = self.arrays.setdefault(name, GatheredArray(name, over, unit, description))
@@ -83,16 +85,16 @@ class Gatherings:
         return value
 
     def positions(self, table: ConstantTable) -> tuple[int, ...]:
-        """Return the positions that a constant table contains, counted from 1.
+        """Return the elements of a constant table in the Modelica source.
 
-        For each member of the set `over`, the position is that of its counterpart in the set `of`. It is 0
-        for a member without a counterpart.
+        There is one element per member of the set `over`. The element is the position of the member's
+        counterpart in the set `of`, counted from 1. It is 0 if the member has no counterpart.
         """
         places = {label: i for i, label in enumerate(self.sets[table.of], start=1)}
         return tuple(places.get(table.members.get(label, ""), 0) for label in self.sets[table.over])
 
     def members(self, name: str, labels: Sequence[str]) -> None:
-        """Define an index set by the labels of its members."""
+        """Define an index set by the labels of its members, in the order in which they are numbered."""
         self.sets[name] = tuple(labels)
 
     def copy(self) -> Gatherings:

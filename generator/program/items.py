@@ -1,4 +1,4 @@
-"""Items of a program: definitions and linear systems, each computed from the items before it."""
+"""Elements of a program: definitions and linear systems, each of which uses only earlier elements."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from .tree import InertiaForces, Transmitted, Tree
 
 @dataclass(frozen=True)
 class Traits:
-    """Optional properties of a definition.
+    """Optional properties of a definition, with default values.
 
-    The attributes have the same names and meanings as those of the class `Definition`.
+    The class `Definition` has attributes with these names and explains them.
     """
 
     symmetric: bool = False
@@ -29,29 +29,30 @@ PLAIN = Traits()
 
 @dataclass(frozen=True)
 class Definition:
-    """Definition `name = expression` of a scalar or array, with one expression or one per array block.
+    """Definition of a scalar or array by one expression, or by one expression for each block of an array.
 
     Attributes
     ----------
     parts
-        Pairs of index and expression; the index is zero-based, or () for the whole array. All parts
-        together fill the array. After rewriting for Modelica compilers, a part may use earlier parts of
-        the same definition.
+        Pairs of index and expression. The index is zero-based; the index () selects the whole array.
+        Together, the expressions define all elements. After rewriting for Modelica compilers, an
+        expression may use blocks that earlier pairs define.
     unit
-        Common unit of all elements; None if the units differ. The units are then given in the
-        description.
+        Common unit of all elements. If the units differ, `unit` is None, and the text `description`
+        states the units.
     constant
         Whether the value depends on parameters only.
     symmetric
-        Whether the parts contain only the upper triangle of a symmetric matrix.
+        Whether `parts` contains only the upper triangle of a symmetric matrix.
     calculated
         Whether the value is an FMU parameter that is calculated from other parameters.
     inertial
-        Data for computing an inertia force or a joint reaction by recursion; None for other quantities.
+        Data from which a recursion over the bodies computes the value, if the value is an inertia force
+        or a joint reaction. None for all other quantities.
     replaceable
         Whether the value is an applied force that an input can replace.
     by_row
-        Whether part i belongs to constraint equation i.
+        Whether element i of `parts` belongs to constraint equation i.
     """
 
     name: str
@@ -74,18 +75,18 @@ class Definition:
 
 @dataclass(frozen=True)
 class LinearSolve:
-    """Linear system `matrix · name = right`, whose unknown `name` has the shape of `right`.
+    """Linear system `matrix · name = right`. The unknown `name` has the same shape as `right`.
 
     Attributes
     ----------
     about
-        Names of the coordinates for which the system is solved, used in messages.
+        Names of the coordinates for which the system is solved. They appear in error messages.
     ratios
-        Number of leading columns of the unknown that contain derivatives of dependent with respect to
-        independent velocities; None if there are no such columns. If there are such columns, the matrix
-        must stay regular during the whole run.
+        Number n_i of independent coordinates, if the first n_i columns of the unknown are derivatives
+        of dependent with respect to independent velocities. The matrix must then stay regular during
+        the whole run. None if the unknown has no such columns.
     tree
-        Tree of bodies if the matrix is the mass matrix of a tree; else None.
+        Tree of bodies whose mass matrix is the matrix. None if the matrix is not a mass matrix.
     symmetric
         Whether the matrix is symmetric and positive definite.
     """
@@ -114,25 +115,26 @@ class ConstrainedSolve:
     Attributes
     ----------
     name, multipliers
-        Names of X and of Λ. The name of Λ is None if the model does not use Λ.
+        Names of X and Λ in the program. The name of Λ is None if the model does not use Λ.
     matrix
-        M, shape (n, n), symmetric, and regular on the null space of the Jacobian.
+        Matrix M, shape (n, n), symmetric, and regular on the null space of C.
     jacobian
-        C, shape (m, n), of rank m.
+        Constraint Jacobian C, shape (m, n), of rank m.
     right
-        F, shape (n,) or (n, c), the shape of X.
+        Right-hand side F of the equations of motion, with the shape of X, which is (n,) or (n, c).
     wanted
-        W, shape (m,) or (m, c), the shape of Λ.
+        Right-hand side W of the constraints, with the shape of Λ, which is (m,) or (m, c).
     coordinates
         Names of the n coordinates.
     dependent
-        Indices of m coordinates whose columns of C form a regular matrix at the start.
+        Indices of the m dependent coordinates. In the initial state, the columns of C for these
+        coordinates form a regular matrix.
     ratios
-        Jacobian C_d of the dependent coordinates, and the matrix ∂X_d/∂X_i of a fixed coordinate
-        partition. The matrix is None if no coordinate is independent. `ratios` is None if the partition
-        may change during a run.
+        For a fixed coordinate partition, the pair of the Jacobian C_d of the dependent coordinates and
+        the matrix ∂X_d/∂X_i. The matrix is None if no coordinate is independent. Instead of a pair,
+        `ratios` is None if the partition may change during a run.
     tree
-        Tree of bodies with the mass matrix M.
+        Tree of bodies whose mass matrix is M.
     """
 
     name: str
@@ -166,9 +168,10 @@ class ConstrainedSolve:
 
 @dataclass(frozen=True)
 class TreeSolve:
-    """Linear system with the mass matrix of a tree, solved without forming this matrix.
+    """Linear system with the mass matrix of a tree of bodies, solved by recursion over the bodies.
 
-    The attribute `system` is the equivalent linear system that contains the matrix.
+    The recursion does not form the mass matrix. The attribute `system` is the equivalent linear system
+    with this matrix.
     """
 
     system: LinearSolve | ConstrainedSolve
@@ -204,17 +207,18 @@ class TreeSolve:
     def exprs(self) -> tuple[Expr, ...]:
         """Return all expressions that the solution uses.
 
-        These are the expressions for the bodies and joint axes of the tree, and those of the linear
-        system except its matrix.
+        They include the expressions for the bodies and joint axes of the tree. The matrix of the linear
+        system is excluded, because the solution does not use it.
         """
         return (*(expr for block in self.tree.blocks for expr in block), *self.system.exprs[1:])
 
 
 @dataclass(frozen=True)
 class ImplicitSystem:
-    """Linear equations `left = right` that together determine the unknown `name`.
+    """Linear equations that determine the elements of the unknown `name`.
 
-    The equations are intended for tools that solve them symbolically or numerically themselves.
+    Each equation is a pair of a left-hand and a right-hand side. Compilers that receive these equations
+    solve them symbolically or numerically.
     """
 
     name: str
@@ -241,9 +245,10 @@ Item: TypeAlias = Definition | LinearSolve | TreeSolve | ConstrainedSolve | Impl
 
 
 def used(item: Item) -> set[str]:
-    """Return the names of the quantities that an item of a program uses.
+    """Return the names of the quantities that a definition or linear system of a program uses.
 
-    The matrices of a fixed coordinate partition are included.
+    If a linear system has a fixed coordinate partition, the names of the partition's matrices are
+    included.
     """
     exprs = [*item.exprs, *_partition(item)]
     return {name for expr in exprs for name in expr.symbols}
@@ -273,5 +278,6 @@ def rewritten(item: Item, change: Callable[[Expr], Expr]) -> Item:
     if isinstance(item, ImplicitSystem):
         return replace(item, equations=tuple((change(left), change(right)) for left, right in item.equations))
     raise TypeError(
-        f"{item.name} cannot be rewritten; expected a definition or a linear solve, got {type(item).__name__}"
+        f"cannot replace expressions in {item.name}: expected a Definition, LinearSolve or ImplicitSystem,"
+        f" got {type(item).__name__}"
     )

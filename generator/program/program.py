@@ -60,7 +60,7 @@ class ModelParameter:
 
 @dataclass(frozen=True)
 class Input:
-    """Input of the FMU, with the value `start` until the importer sets one."""
+    """Input of the FMU; its value is `start` until the importer sets another value."""
 
     name: str
     unit: str
@@ -70,9 +70,9 @@ class Input:
 
 @dataclass(frozen=True)
 class StateVariable:
-    """State variable with its initial value, derivative and nominal magnitude.
+    """State variable with its initial value, time derivative and nominal magnitude.
 
-    The output `name` has the value of the state variable.
+    The output `name` is equal to the state variable.
     """
 
     signal: Signal
@@ -84,7 +84,7 @@ class StateVariable:
 
     @property
     def name(self) -> str:
-        """Return the name of the output that has the value of this state variable."""
+        """Return the name of the output that is equal to this state variable."""
         return self.signal.name
 
     @property
@@ -97,20 +97,20 @@ class StateVariable:
 
     @property
     def variable_description(self) -> str:
-        """Return the text that describes the state variable."""
+        """Return the description of the state variable, which differs from the description of its output."""
         return f"state variable: {self.description}"
 
 
 @dataclass(frozen=True)
 class StartValue:
-    """Value of an expression of the description at t = 0.
+    """Initial value of an expression that is an argument of the function `start` in the description.
 
     Attributes
     ----------
     expr
-        Value as an expression over symbols of the program.
+        Expression over symbols of the program.
     tree
-        Expression as in the description.
+        Expression over names of the description.
     """
 
     name: str
@@ -121,10 +121,10 @@ class StartValue:
 
 @dataclass(frozen=True)
 class SwitchingCondition:
-    """Switching condition that is true while its indicator is positive; it changes only at events.
+    """Condition that is true while its event indicator is positive, and that changes at state events only.
 
-    A trial step of a solver can end beyond the event. Each branch of the conditional expression must
-    therefore also be smooth shortly beyond the event.
+    A trial step of a solver can end after the event, before the condition changes. Both branches of a
+    conditional expression must therefore be smooth on both sides of the event.
     """
 
     name: str
@@ -134,10 +134,10 @@ class SwitchingCondition:
 
 @dataclass(frozen=True)
 class Assertion:
-    """Condition `value < bound`, with a message for its violation.
+    """Assertion `value < bound`, with a message that is shown if the assertion is violated.
 
-    The message ends with the time. If the assertion is a check of the initial state, the message ends
-    with the value instead.
+    The time of the violation is appended to the message. If the assertion concerns the initial state
+    only, the value is appended instead.
     """
 
     value: Expr
@@ -168,7 +168,7 @@ class Requirement:
 
 @dataclass(frozen=True)
 class TimeEvent:
-    """Time of an event: a condition on time switches, or the third time derivative of an expression jumps.
+    """Event at a time that depends on parameters only.
 
     Attributes
     ----------
@@ -177,8 +177,8 @@ class TimeEvent:
     time
         Event time, s, as an expression of parameters.
     rate
-        Time derivative of the function whose sign determines the condition. None if a third derivative
-        jumps.
+        Time derivative of the function whose sign determines the condition that switches at the event.
+        None if no condition switches, but the third time derivative of an expression jumps.
     """
 
     name: str
@@ -188,15 +188,16 @@ class TimeEvent:
 
 @dataclass(frozen=True)
 class HeldVariable:
-    """Variable that changes only at sample times; the output `name` has the same value.
+    """Variable that changes only at sample times. The output `name` is equal to it.
 
     Attributes
     ----------
     start
-        Value before the first sample.
+        Value of the variable before the first sample.
     next
-        Value after a sample. In this expression, the name of a variable that is sampled at the same
-        time means the new value. The old value is `pre(name)`.
+        Expression for the value after a sample. In this expression, `pre(name)` is the value of a
+        variable before the sample. A name without `pre` is the value after the sample, if the variable
+        is sampled at the same time.
     """
 
     signal: Signal
@@ -221,16 +222,16 @@ class HeldVariable:
 
 @dataclass(frozen=True)
 class Sampling:
-    """Variables of a sampled element, which change at t = 0, `period`, 2 `period` and so on.
+    """Variables of a sampled element, which change at t = 0 and at all multiples of the sample time.
 
     Attributes
     ----------
     origin
-        Entry of the description.
+        Entry of the description that defines the sampled element.
     period
-        Sample time, s, an expression of parameters.
+        Sample time, s, as an expression of parameters.
     held
-        Variables in the order of their computation.
+        Variables of the element in the order in which they are computed at a sample.
     """
 
     origin: Origin
@@ -256,18 +257,18 @@ def _before_sample(tree: Expr, known: Mapping[str, Expr]) -> Expr:
 
 @dataclass(frozen=True)
 class Lookup:
-    """Current polynomial piece of a lookup table, shape (5,), for an argument that is linear in time.
+    """Lookup of a table whose argument is linear in time, by a variable for the current polynomial piece.
 
     Attributes
     ----------
     name
-        Name of the variable that contains the piece.
+        Name of the variable that contains the current polynomial piece, shape (5,).
     function
-        Name of the function that returns the piece; all lookups of a table share the function.
+        Name of the function that returns the piece. All lookups of the same table share this function.
     begin
-        Argument of the table at t = 0, an expression of parameters.
+        Argument of the table at t = 0, as an expression of parameters.
     rate
-        Time derivative of the argument, an expression of parameters.
+        Time derivative of the argument, as an expression of parameters.
     """
 
     name: str
@@ -285,10 +286,10 @@ class Lookup:
 
 @dataclass(frozen=True)
 class Output:
-    """Output of the model.
+    """Output variable of the model, with the expression that defines its value.
 
-    The unit is None if the description does not specify a unit. The nominal magnitude is None if the
-    model does not declare a typical magnitude.
+    The unit is None if the description does not specify one. The nominal magnitude is None if the model
+    does not declare one.
     """
 
     signal: Signal
@@ -304,16 +305,16 @@ class Output:
 
 @dataclass(frozen=True)
 class Projection:
-    """Projection of the states onto the constraints, with equations that are separate from the model's.
+    """Projection of the state onto the constraints, by equations that are not part of the model.
 
     Attributes
     ----------
     violation
-        Norm of the constraint violation.
+        Norm of the constraint violation that the projection removes.
     solve
-        Linear system whose solution is the correction.
+        Linear system whose solution contains the correction of the state.
     change
-        Correction of each state, in the order of the states.
+        Correction of each state variable, in the order of the program's list of state variables.
     """
 
     violation: Expr
@@ -323,19 +324,19 @@ class Projection:
 
 @dataclass(frozen=True)
 class Turn:
-    """Relative rotation of the two frames of a closure that locks all rotations.
+    """Relative rotation of the two frames of a loop closure that locks all three rotations.
 
     Attributes
     ----------
     rows
-        Indices of three constraint equations, each of which sets a direction cosine to zero. They
-        belong to the rotations about x, y and z of frame a. In the search for the initial state, the
-        rotation replaces these equations.
+        Indices of the three constraint equations that lock the rotations about the x, y and z axes of
+        frame a. Each equation sets a direction cosine to zero. The solver for the initial state
+        replaces these equations by the condition that the frames coincide in orientation.
     R
-        Axes of frame b in the axes of frame a, shape (3, 3).
+        Rotation matrix, shape (3, 3). Its columns are the axes of frame b in the axes of frame a.
     rates
-        Angular velocity of frame b relative to frame a per unit coordinate rate, axes of frame a, shape
-        (3, n).
+        Angular velocity of frame b relative to frame a, in axes of frame a, shape (3, n). Column k is
+        its value for a unit rate of coordinate k.
     """
 
     rows: tuple[int, ...]
@@ -386,52 +387,53 @@ class EquationSystem:
     Attributes
     ----------
     formulation
-        Phrase that names the kind of the equations of motion and the number of states.
+        Phrase that states the kind of the equations of motion and the number of state variables.
     rows
         Names of all constraint equations, in order.
     residuals
-        Values of all constraint equations under the key `position`, and their rates under `velocity`;
-        empty without constraints.
+        Values of all constraint equations under the key `position`, and their time derivatives under
+        the key `velocity`. The mapping is empty if there are no constraints.
     requirements
-        Bounds on values calculated from parameters, checked before a run.
+        Bounds on values that are calculated from parameters. They are checked before a run.
     start_checks
-        Assertions on the initial state, checked in every tool.
+        Assertions on the initial state. All importers and simulation tools evaluate them.
     checks
-        Assertions on the initial state and on every completed step, checked in every tool.
+        Assertions on the initial state and on the state after each completed step. All importers and
+        simulation tools evaluate them.
     assertions
         Assertions against singular matrices, for tools that do not report singular matrices themselves.
     lengths
         Lengths of two-point force elements, none of which may become zero.
     meeting
-        Smallest admissible length of a two-point force element, m. The ends of a shorter element count
-        as coincident.
+        Smallest admissible length of a two-point force element, m. A shorter element ends the run like
+        an element of zero length.
     events
         Time events. The position of an event in this list is the index of its switch variable.
     lookups
-        Lookups of tables in expressions.
+        Lookups of tables whose arguments are linear in time.
     samplings
-        Variables of sampled elements. Each element follows the elements whose variables it uses.
+        Variables of each sampled element. A sampled element comes after those whose variables it uses.
     timed
         Expressions of the description that depend on time.
     initial
-        Known values at t = 0 of named quantities in expressions.
+        Values at t = 0 of quantities to which expressions refer by name, if these values are known.
     relations
         Switching conditions of state events. In the list of all switches, state events follow the time
         events.
     start
-        Equations that determine the initial state if parameters are changed; None for a fixed initial
-        state.
+        Equations that determine the initial state if parameters are changed. None if the initial state
+        is fixed.
     projections
-        Projections under the keys `position` and `velocity`; empty if projection is switched off.
+        Projection of positions under the key `position`, and of velocities under the key `velocity`.
+        The mapping is empty if projection is switched off.
     accepted
-        Largest admissible norm of the initial constraint violation; up to this norm, the initial state
-        is projected.
+        Largest admissible norm of the initial constraint violation. The initial state is projected if
+        the norm does not exceed this limit.
     info
-        Further information for the header of generated files, such as coordinates and coordinate
-        partition.
+        Further information for the headers of generated files, such as the coordinate partition.
     gatherings
-        Index sets, and arrays whose elements are separate definitions; used for Modelica sources with
-        arrays.
+        Index sets of Modelica arrays, and those arrays whose elements are separate definitions of the
+        program.
     listed
         Names of outputs that are elements of arrays with mixed units.
     composites
@@ -476,7 +478,7 @@ class EquationSystem:
 
     @property
     def headline(self) -> str:
-        """Return the description and the formulation of the model as one line."""
+        """Return one line of text: the description of the model, then its formulation."""
         return f"{self.description}; {self.formulation}" if self.description else self.formulation
 
     @property
@@ -494,7 +496,7 @@ class EquationSystem:
 
     @property
     def calculated(self) -> list[Definition]:
-        """Return the definitions that the FMU publishes as calculated parameters."""
+        """Return the definitions whose values the FMU publishes as calculated parameters."""
         return [item for item in self.items if isinstance(item, Definition) and item.calculated]
 
     def emptied(self) -> EquationSystem:
@@ -512,7 +514,7 @@ class EquationSystem:
 
     @property
     def signals(self) -> dict[str, Signal]:
-        """Return the signal of each output by the name of the output."""
+        """Return a mapping from the name of each output to the signal of this output."""
         return {output.name: output.signal for output in self.outputs}
 
     def fresh(self, name: str) -> str:
@@ -530,9 +532,9 @@ class EquationSystem:
         description: str,
         inertial: Transmitted | None = None,
     ) -> Expr:
-        """Define a named quantity and return its symbol.
+        """Define a quantity by an expression, and return the symbol of the quantity.
 
-        Constants and symbols are returned unchanged, without a definition.
+        If the expression is a constant or a symbol, it is returned itself, and no definition is added.
         """
         lifted = ir.lift(expr)
         if lifted.op in ("symbol", "constant"):
@@ -548,9 +550,12 @@ class EquationSystem:
         description: str,
         traits: Traits = PLAIN,
     ) -> Expr:
-        """Define a scalar or an array, one block of elements after the other, and return the symbol."""
+        """Define a scalar or an array by pairs of index and expression, and return its symbol.
+
+        Together, the expressions must define all elements.
+        """
         name = self.fresh(name)
-        # A quantity that is defined in several blocks is a variable: a Modelica parameter has only one expression.
+        # A Modelica parameter has only one expression, so a quantity that is defined block by block is a variable.
         whole = all(index == () for index, _ in parts)
         constant = whole and not traits.replaceable and all(self.is_constant(expr) for _, expr in parts)
         self.items.append(
@@ -587,9 +592,9 @@ class EquationSystem:
         ratios: tuple[Expr, Expr | None] | None,
         tree: Tree,
     ) -> tuple[Expr, Expr | None]:
-        """Add a constrained system and return the symbols of X and Λ.
+        """Add a linear system with constraints, and return the symbols of its unknowns X and Λ.
 
-        The argument `system` has M, C, F and W; see `ConstrainedSolve`.
+        The argument `system` contains M, C, F and W, which `ConstrainedSolve` defines.
         """
         X, Lambda = (name if name is None else self.fresh(name) for name in names)
         assert X is not None
@@ -601,11 +606,11 @@ class EquationSystem:
         return ir.symbol(X, right.shape), None if Lambda is None else ir.symbol(Lambda, wanted.shape)
 
     def give(self, name: str, expr: Expr, unit: str, description: str) -> None:
-        """Define a scalar under a name that has been reserved for it."""
+        """Define a scalar quantity under a name that is already reserved for this quantity."""
         self.items.append(Definition(name, (), unit, description, (((), expr),), self._origin))
 
     def publish(self, signal: Signal, expr: Expr, unit: str, description: str) -> None:
-        """Define an output whose value the equations also use.
+        """Define a quantity that is an output and that equations can use by the output's name.
 
         The definition has the name of the output.
         """
@@ -619,16 +624,17 @@ class EquationSystem:
         return name
 
     def integrate(self, state: StateVariable) -> None:
-        """Add a state variable and the output that shows its value."""
+        """Add a state variable, and an output that is equal to the state variable."""
         self.states.append(state)
         self.section("states")
         self.publish(state.signal, ir.symbol(state.variable), state.unit, state.description)
 
     def sort(self) -> None:
-        """Sort the items so that each item comes after the items that it uses.
+        """Sort definitions and linear systems such that each comes after those that it uses.
 
-        The order changes only if necessary. Items that depend on each other in a cycle keep their order. A
-        cycle means that two variables have the same name, which `variables.clashes` reports.
+        The order changes only if necessary. Definitions that depend on each other in a cycle keep their
+        order. Such a cycle occurs only if two variables have the same name, which `variables.clashes`
+        reports as an error.
         """
         giver = {name: i for i, item in enumerate(self.items) for name in given(item)}
         needs = [sorted({giver[name] for name in used(item) if name in giver}) for item in self.items]

@@ -1,4 +1,4 @@
-"""Symbolic arithmetic, which turns the numbers of a description into parameters of a program."""
+"""Conversion of the numbers of a description into symbols of parameters of a program."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from .program import GENERAL, EquationSystem, ModelParameter, Requirement
 
 
 class Expressions:
-    """Arithmetic that turns numbers of the description into constants.
+    """Conversion of the numbers of a description into constant expressions.
 
-    Numbers that depend on parameters are kept as expressions, in the form that `differentiate.expand`
-    returns.
+    Numbers that depend on parameters remain expressions of these parameters, in the form that
+    `differentiate.expand` returns.
     """
 
     def value(self, number: AnyNumber) -> Expr:
-        """Return a number as a constant, or an expression of parameters in expanded form."""
+        """Return a constant for a number, and an expanded expression for an expression of parameters."""
         return (
             differentiate.expand(number.expression)
             if isinstance(number, ParametricNumber)
@@ -42,18 +42,19 @@ class Expressions:
 
 
 class Symbols(Expressions):
-    """Symbolic arithmetic: every number of the mechanism becomes a parameter of the program.
+    """Conversion of the numbers of a mechanism into symbols of parameters.
 
-    A number that the description gives by an expression of parameters becomes a definition.
+    Each number becomes a parameter of the program. A number that the description gives as an expression
+    of parameters becomes a definition.
     """
 
     def __init__(self, program: EquationSystem, origin: Origin = GENERAL) -> None:
         self.program, self.origin = program, origin
 
     def of(self, origin: Origin) -> Symbols:
-        """Return a copy of this object that records the argument as the origin of new parameters.
+        """Return a copy of this object whose new parameters have the given origin.
 
-        The origin is a part of the description.
+        The origin is an entry of the description.
         """
         return Symbols(self.program, origin)
 
@@ -64,9 +65,10 @@ class Symbols(Expressions):
     def scalar(
         self, name: str, value: AnyNumber | Expr, unit: str | None, description: str, bounds: Bounds = ANY
     ) -> Expr:
-        """Return the symbol of a new parameter.
+        """Add a scalar parameter to the program and return its symbol.
 
-        If the value is an expression of parameters, the symbol represents a calculated variable instead.
+        If the value is an expression of other parameters, a definition with this expression is added
+        instead.
         """
         if _is_number(value):
             return self._parameter(name, np.array(_number(value)), unit, description, bounds)
@@ -80,9 +82,10 @@ class Symbols(Expressions):
         description: str,
         bounds: Bounds = ANY,
     ) -> Expr:
-        """Return the symbol of a new vector parameter.
+        """Add a vector parameter to the program and return its symbol.
 
-        If one element is an expression of parameters, the whole vector becomes a definition.
+        If at least one element is an expression of other parameters, a definition of the whole vector
+        is added instead.
         """
         if all(map(_is_number, value)):
             numbers = [_number(x) + 0.0 for x in value]  # adding 0.0 turns -0.0 into 0.0
@@ -91,17 +94,17 @@ class Symbols(Expressions):
         return self._calculated(name, elements, unit, description, bounds)
 
     def derived(self, name: str, value: Expr, unit: str, description: str) -> Expr:
-        """Define a quantity that is calculated from parameters, and return its symbol.
+        """Define a quantity that is calculated from parameters, and return the symbol of the quantity.
 
-        The quantity is not a parameter of the FMU.
+        The FMU does not publish the quantity as a parameter.
         """
         self.program.section(*_section(self.origin))
         return self.program.define(name, value, unit, description)
 
     def require(self, value: Expr, message: str, bounds: Bounds = NON_NEGATIVE) -> None:
-        """Require that a value calculated from parameters is within bounds.
+        """Add the requirement that a value calculated from parameters is within bounds.
 
-        The message of the requirement describes the value.
+        The argument `message` is a description of the value for error messages.
         """
         if value.op != "constant":
             self.program.requirements.append(Requirement(value, bounds, message))

@@ -17,15 +17,16 @@ _INERTIA = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 
 @dataclass(frozen=True)
 class BiasMotion:
-    """Motion of a body for q̈ = 0, in world axes.
+    """Velocities and bias accelerations of a body, in world axes.
 
     Attributes
     ----------
     R
         Axes of the body, shape (3, 3).
     w, dw, dv
-        Angular velocity, rad/s; bias angular acceleration, rad/s²; bias acceleration of the body's
-        origin with gravity, m/s²; shape (3,) each.
+        Angular velocity, rad/s, bias angular acceleration, rad/s², and bias acceleration of the body's
+        origin, m/s², shape (3,) each. Bias accelerations are values for q̈ = 0. Gravity is included in
+        dv as an upward acceleration of the ground.
     """
 
     R: Expr
@@ -92,9 +93,10 @@ class JointAxis:
 
     @property
     def motion(self) -> TreeMotion:
-        """Return the kind of motion that the coordinate gives to the body: `turns`, `shifts` or `moves`.
+        """Return the kind of motion that the coordinate causes: `turns`, `shifts` or `moves`.
 
-        The kinds are a rotation about the body's origin, a translation, and any other motion.
+        The kind `turns` is a rotation of the body about its own origin. The kind `shifts` is a
+        translation, and `moves` is any other motion.
         """
         if ir.is_zero(self.u):
             return "turns"
@@ -103,9 +105,11 @@ class JointAxis:
 
 @dataclass(frozen=True)
 class Tree:
-    """Bodies and joint axes whose mass matrix is M = Σ Jᵀ I J plus the armatures on the diagonal.
+    """Tree of bodies that are connected by joint axes, from which the mass matrix is computed.
 
-    The coordinates are sorted by their bodies.
+    The mass matrix is Σ Jᵀ I J with the Jacobian J and the spatial inertia I of each body. Armatures,
+    i.e. inertias of drives, are added to its diagonal. The coordinates are sorted by the bodies that
+    they move.
     """
 
     links: tuple[TreeBody, ...]
@@ -117,9 +121,10 @@ class Tree:
 
     @property
     def blocks(self) -> tuple[list[Expr], ...]:
-        """Return the axes, inertias, position vectors and armatures.
+        """Return the data of the tree for the recursion in the C file sources/algebra/tree_solve.h.
 
-        The values are in the order of sources/algebra/tree_solve.h.
+        These are the joint axes, the inertias of the bodies, the vectors between the origins of parents
+        and bodies, and the armatures, i.e. the inertias of drives.
         """
         inertias = [x for b in self.links for x in (b.mass, b.moment, *(b.inertia[i, j] for i, j in _INERTIA))]
         axes = [x for k in self.freedoms for x in (k.e, k.u)]
@@ -132,18 +137,20 @@ class Tree:
 
     @property
     def ends(self) -> tuple[int, ...]:
-        """Return the cumulative number of coordinates for each body, in the order of the bodies.
+        """Return cumulative numbers of coordinates, in the order of the bodies of the tree.
 
-        Entry b is the number of coordinates of the joints of the bodies 0 to b.
+        Element b is the number of coordinates that move one of the bodies 0 to b directly, by the
+        body's own joint.
         """
         own = [k.body for k in self.freedoms]
         return tuple(accumulate(own.count(b) for b in range(len(self.links))))
 
     @property
     def motions(self) -> tuple[TreeMotion, ...]:
-        """Return the kind of motion of each coordinate: `turns`, `shifts` or `moves`.
+        """Return the kind of motion that each coordinate causes: `turns`, `shifts` or `moves`.
 
-        The kinds are a rotation about the body's origin, a translation, and any other motion.
+        The kind `turns` is a rotation of the body about its own origin. The kind `shifts` is a
+        translation, and `moves` is any other motion.
         """
         return tuple(k.motion for k in self.freedoms)
 
@@ -210,14 +217,15 @@ class Composites:
 
 @dataclass(frozen=True)
 class InertiaForces:
-    """Selected elements of M x or of the bias forces h, for a tree of bodies with mass matrix M.
+    """Selected elements of the inertia forces of a tree of bodies, computed by recursion.
 
     Attributes
     ----------
     rows
-        Indices of the selected elements.
+        Indices of the selected elements of M x or h.
     x
-        Vector x of accelerations, shape (n,); None if the elements are those of h.
+        Accelerations x of the coordinates, shape (n,), if the forces are M x with the mass matrix M.
+        None if the forces are h, i.e. the inertia forces for zero accelerations.
     """
 
     tree: Tree
@@ -227,17 +235,18 @@ class InertiaForces:
 
 @dataclass(frozen=True)
 class Transmitted:
-    """Moment or force of a joint reaction as a sum of two parts.
+    """Moment or force of a joint reaction as a sum of two terms, the second of which depends on x.
 
     Attributes
     ----------
     link
-        Index of the body that the joint carries, in the order of the tree.
+        Index in the tree of the body that the joint carries.
     part
-        0 for the moment about the origin of this body, shape (3,), N·m; 1 for the force, shape (3,), N.
+        The value 0 selects the moment about the origin of this body, shape (3,), N·m. The value 1
+        selects the force, shape (3,), N.
     rest
-        First part of the sum: moment or force for zero accelerations. The second part is the inertia
-        force or moment of the subtree due to the accelerations x.
+        First term: moment or force for zero accelerations. The second term is the moment or force of
+        inertia of the subtree that is due to the accelerations x.
     """
 
     tree: Tree

@@ -23,9 +23,9 @@ from .kinematics import SymbolicKinematics, of_body
 
 @dataclass(frozen=True)
 class Inertia:
-    """Mass, first mass moment, inertia and inertia wrench of a body or of a subtree.
+    """Mass, first mass moment, inertia and inertia wrench of a single body or of a subtree.
 
-    The reference point is the origin of the body, or of the root body of the subtree. All
+    The reference point is the origin of the single body, or the origin of the subtree's root body. All
     components are in world axes.
 
     Attributes
@@ -37,7 +37,8 @@ class Inertia:
     J
         Inertia, shape (3, 3), kg·m².
     N, F
-        Inertia wrench for q̈ = 0, gravity included, shape (3,), N·m and N.
+        Moment N, N·m, and force F, N, of the inertia wrench for q̈ = 0, gravity included, shape (3,)
+        each.
     """
 
     m: Expr
@@ -52,10 +53,10 @@ _NONE = Inertia(ir.constant(0.0), ir.zeros(3), ir.zeros(3, 3), ir.zeros(3), ir.z
 
 @dataclass(frozen=True)
 class UnitAccelerationWrench:
-    """Inertia wrench of a subtree per unit acceleration of one coordinate, world axes.
+    """Inertia wrench of a subtree per unit acceleration of one coordinate, in world axes.
 
-    The wrench consists of the force F and the moment N about the origin of a chosen body, shape
-    (3,) each.
+    The wrench is a force F with a moment N, shape (3,) each. The moment is about the origin of the body
+    for which the wrench is stored.
     """
 
     N: Expr
@@ -64,7 +65,7 @@ class UnitAccelerationWrench:
 
 @dataclass(frozen=True)
 class Dynamics:
-    """Symbolic mass matrix M, shape (n, n), and inertia and gravity forces h, shape (n,).
+    """Symbolic mass matrix M, shape (n, n), and generalised forces h of inertia and gravity, shape (n,).
 
     The units of the matrix elements follow from the units of the coordinates.
 
@@ -75,9 +76,9 @@ class Dynamics:
     tree
         Bodies and joint axes from which M is formed.
     momenta
-        Mapping from (coordinate k, body b) to the inertia wrench of the subtree moved by k. The wrench
-        is per unit acceleration of k and about the origin of b. Body b is the body moved by k, or one
-        of its ancestors.
+        Mapping from the pair (k, b) to the inertia wrench per unit acceleration of coordinate k. The
+        wrench is that of the subtree that coordinate k moves. Its moment is about the origin of body b,
+        which is the root body of this subtree or an ancestor of this root body.
     """
 
     M: Expr
@@ -117,7 +118,7 @@ def derive(program: EquationSystem, mechanism: SymbolicMechanism, kinematics: Sy
 
 
 def _tree(kinematics: SymbolicKinematics, own: Sequence[Inertia], parts: Sequence[tuple[Expr, Expr]]) -> Tree:
-    """Return the tree of all bodies that have mass or coordinates, and of their ancestors.
+    """Return the tree of the bodies that have mass or coordinates, together with all their ancestors.
 
     Parameters
     ----------
@@ -151,7 +152,7 @@ def _composites(
     subtrees: Sequence[Inertia],
     momenta: dict[tuple[int, int], UnitAccelerationWrench],
 ) -> Composites:
-    """Return the symbols of the subtree sums, in the order of the bodies of the tree."""
+    """Return the sums over all subtrees, in the order in which the tree lists the root bodies."""
     names = [link.name for link in tree.links]
     places = {b: names.index(body.name) for b, body in enumerate(mechanism.bodies) if body.name in names}
     sums = [subtrees[b] for b in places]
@@ -189,7 +190,8 @@ def _own_inertia(
     w, dw, dv = motion.w, motion.dw, motion.dv
     F = mass * dv + ir.cross(dw, s) + ir.cross(w, ir.cross(w, s))
     N = J @ dw + ir.cross(s, dv) + ir.cross(w, J @ w)
-    if _children(kinematics.mechanism, b):  # only sums over subtrees use N and F, so neither gets a definition
+    # If the body has children, only the sum over its subtree uses N and F, so they need no definitions.
+    if _children(kinematics.mechanism, b):
         return Inertia(mass, s, J, N, F), (mass * com, inertia)
     N = program.define(
         f"N_{name}",
@@ -213,12 +215,13 @@ def turned(program: EquationSystem, name: str, R: Expr, inertia: Expr, text: str
 
 
 def _symmetric(program: EquationSystem, name: str, upper: Sequence[Expr], text: str) -> Expr:
-    """Define an inertia by its upper triangle and return its symbol.
+    """Define an inertia matrix by its upper triangle and return its symbol.
 
     Parameters
     ----------
     upper
-        Parts of the three matrix rows from the diagonal on, of shapes (3,), (2,) and ().
+        Elements of the three matrix rows from the diagonal to the last column, with the shapes (3,),
+        (2,) and ().
     """
     indices: list[Index] = [(0, slice(0, 3)), (1, slice(1, 3)), (2, 2)]
     return program.assemble(
@@ -227,17 +230,19 @@ def _symmetric(program: EquationSystem, name: str, upper: Sequence[Expr], text: 
 
 
 def steiner(arm: Expr, s: Expr, moved: Expr) -> Expr:
-    """Return the change of an inertia when the reference point changes, shape (3, 3).
+    """Return the difference between the inertias about two reference points, shape (3, 3).
 
-    The change follows from the parallel axis theorem. If the moments `s` and `moved` are divided by the
-    mass (and are then in m), the result is per unit mass, in m².
+    The result is the inertia about the new point minus the inertia about the old point. It follows from
+    the parallel axis theorem. If both moments are given per unit mass, in m, the result is also per
+    unit mass, in m².
 
     Parameters
     ----------
     arm
         Vector from the new reference point to the old one, shape (3,), m.
     s, moved
-        First mass moment about the old and about the new point, shape (3,), kg·m: moved = s + m·arm.
+        First mass moments about the old and the new point, shape (3,) each, kg·m. They satisfy moved =
+        s + m·arm with the mass m.
     """
     (x, y, z), (sx, sy, sz), (tx, ty, tz) = arm, s, moved
     xx, yy, zz = x * (sx + tx), y * (sy + ty), z * (sz + tz)
@@ -265,7 +270,7 @@ def _subtree_sums(
 
 
 def _moved(program: EquationSystem, name: str, part: Inertia, arm: Expr) -> Inertia:
-    """Return the mass, first moment, inertia and wrench of a subtree about its parent's origin."""
+    """Refer a subtree's mass, first moment, inertia and inertia wrench to the origin of its parent body."""
     text = f"first mass moment of the subtree of {name} about the origin of its parent"
     s = program.define(f"moved_s_{name}", part.s + part.m * arm, "kg.m", text)
     moved = steiner(arm, part.s, s)

@@ -39,18 +39,18 @@ class FilterOutput:
 
 
 def derive(program: EquationSystem, mechanism: SymbolicMechanism, lower: Lowering) -> list[FilterOutput]:
-    """Define the input and the output of each filter.
+    """Define the FMU input and the output of each input filter.
 
-    The function `begin` sets the initial values of the filters later.
+    The initial values of the filters are still missing. The function `begin` sets them.
     """
     return [_followed(program, mechanism, lower, given) for given in mechanism.filters]
 
 
 def begin(program: EquationSystem, found: Sequence[FilterOutput], begins: Sequence[float]) -> None:
-    """Set the initial value of each filter, rad or m.
+    """Set the initial value of the input and of the output of each input filter, rad or m.
 
-    The value becomes the start value of the filter's input. If the filter has a length parameter,
-    the value also becomes the value of this parameter.
+    The start value of the FMU input is set to this value. If the initial length of a two-point force
+    element is a parameter, this parameter is set to the value as well.
     """
     values = dict(zip((followed.filter.name for followed in found), begins, strict=True))
     lengths = {f.length: values[f.filter.name] for f in found if f.length}
@@ -94,7 +94,7 @@ def _start(mechanism: SymbolicMechanism, lower: Lowering, given: SymbolicFilter)
     """Return the initial output of a filter: the position of its joint, or the given initial length."""
     if given.coordinate is not None:
         return lower(ir.call("start", ir.symbol(mechanism.coordinates[given.coordinate].name)))
-    assert given.start is not None  # if the initial length is unknown, it is a parameter; see `_length`
+    assert given.start is not None  # for an unknown initial length, `_length` declares a parameter
     return given.start
 
 
@@ -112,7 +112,7 @@ def _length(program: EquationSystem, given: SymbolicFilter) -> str:
 
 
 def states(program: EquationSystem, found: Sequence[FilterOutput]) -> None:
-    """Add the states of the filters to the program, and the filter outputs to the model's outputs."""
+    """Add the state variables of all input filters, and one output for each filter, to the program."""
     for followed in found:
         given = followed.filter
         _state(program, given, "offset", given.unit, followed.rate, "{} minus its initial value")

@@ -33,16 +33,16 @@ class BodyMotion:
     R
         Axes of the body, shape (3, 3).
     root
-        Origin of the first moving body of the tree at zero coordinates, world frame, shape (3,), m.
-        For a body fixed to the ground, `root` is the origin of that body.
+        Origin of the first moving body of the tree for zero coordinates, world frame, shape (3,), m. If
+        the body is fixed to the ground, `root` is the origin of the body itself.
     travel
-        Displacement of the origin of the first moving body from `root`, shape (3,), m.
+        Displacement of the first moving body's origin from `root`, shape (3,), m.
     p
-        Origin of the body relative to the origin of the first moving body, shape (3,), m.
+        Vector from the first moving body's origin to the body's origin, shape (3,), m.
     arm
-        Origin of the body relative to the origin of its parent, shape (3,), m.
+        Vector from the parent's origin to the body's origin, shape (3,), m.
     w, v
-        Angular velocity, and velocity of the body's origin, shape (3,) each, rad/s and m/s.
+        Angular velocity, rad/s, and velocity of the body's origin, m/s, shape (3,) each.
     dw, dv
         Bias accelerations: time derivatives of w and v for q̈ = 0, shape (3,) each, rad/s² and
         m/s². Gravity is included in dv as an upward acceleration of the ground.
@@ -86,12 +86,12 @@ class Wrench:
 
 @dataclass(frozen=True)
 class SymbolicKinematics:
-    """Motions of all bodies and axes of all coordinates, as symbols of the program.
+    """Motion of each body and axis of each coordinate, as symbols of the program.
 
     Attributes
     ----------
     owners
-        Mapping from coordinate to the index of the body that the coordinate moves.
+        Index of the body that each coordinate moves, in the order of the coordinates.
     """
 
     mechanism: SymbolicMechanism
@@ -135,7 +135,10 @@ class SymbolicKinematics:
         return motion.dv + gravity + ir.cross(motion.dw, lever) + centripetal
 
     def arm(self, origin: int, body: int) -> Expr:
-        """Return the vector from the origin of one body to that of another, shape (3,), m, world axes."""
+        """Return the vector between the origins of two bodies, shape (3,), m, world axes.
+
+        The vector leads from the body `origin` to the body `body`.
+        """
         if origin == body:
             return _NOWHERE
         if body != GROUND and self.mechanism.bodies[body].parent == origin:
@@ -210,7 +213,10 @@ def _body_motion(
     parent: BodyMotion,
     axes: dict[int, Axis],
 ) -> BodyMotion:
-    """Return the motion of a body, from the motion of its parent and the elementary motions of the joint."""
+    """Return the motion of a body: the motion of its parent followed by the motions of the joint.
+
+    The motions of the joint are rotations and translations, one for each coordinate.
+    """
     name, turned = body.name, []
     offset = program.define(
         f"offset_{name}", body.offset, "m", f"origin of the joint frame of {name} in the frame of its parent"
@@ -241,10 +247,10 @@ def _body_motion(
 
 
 def _note_topology(program: EquationSystem, mechanism: SymbolicMechanism) -> None:
-    """Register the topology of the mechanism for array indices in the Modelica source.
+    """Register the topology of the mechanism, which the Modelica source uses for array indices.
 
-    The topology consists of the bodies, the body moved by each coordinate and the parent of each
-    body.
+    The topology consists of a list of the bodies and two tables. The tables contain the body that each
+    coordinate moves, and the parent of each body.
     """
     bodies, symbols = mechanism.bodies, [coordinate.symbol for coordinate in mechanism.coordinates]
     program.gatherings.members(BODIES, [body.name for body in bodies])
@@ -286,10 +292,10 @@ def _note_topology(program: EquationSystem, mechanism: SymbolicMechanism) -> Non
 def _gather_coordinate(
     program: EquationSystem, coordinate: SymbolicCoordinate, e: Expr, motion: BodyMotion
 ) -> None:
-    """Register quantities of a coordinate as elements of arrays over all coordinates.
+    """Register quantities of one coordinate as elements of Modelica arrays over all coordinates.
 
-    The quantities are the position, the rate, the joint axis, and the motion of the frame that the
-    coordinate moves.
+    The quantities are the coordinate itself, its rate, the joint axis, and the motion of the frame that
+    the coordinate moves.
     """
     member, add = (COORDINATES, coordinate.symbol), program.gatherings.add
     q, qd = (ir.symbol(coordinate.signal(level).name) for level in ("position", "velocity"))

@@ -1,6 +1,6 @@
-"""Rates, bias accelerations and Jacobians of lengths, for expressions in a description.
+"""Rates, bias accelerations and Jacobians of lengths to which expressions of a description refer.
 
-The lengths are those of two-point force elements, and the gaps of contacts and supports.
+These lengths are the lengths of two-point force elements, and the gaps of contacts and supports.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _LENGTHS = {rate: length for length, rate in RATES.items()}
 
 @dataclass(frozen=True)
 class LengthRates:
-    """Derivatives of a length with respect to time.
+    """Derivatives of a measured length with respect to time and to coordinates.
 
     Attributes
     ----------
@@ -31,7 +31,8 @@ class LengthRates:
     bias
         Second derivative for q̈ = 0, m/s².
     columns
-        Mapping from coordinate to the rate of the length per unit coordinate rate, m/rad or 1.
+        Mapping from the index of each coordinate to the rate of the length per unit rate of this
+        coordinate, m/rad or 1.
     """
 
     rate: Expr
@@ -41,7 +42,7 @@ class LengthRates:
 
 @dataclass(frozen=True)
 class End:
-    """One of the two body-fixed end points between which a length is measured.
+    """Body-fixed end point of a distance that is measured between two points.
 
     Attributes
     ----------
@@ -57,12 +58,12 @@ class End:
 
 
 def along(kinematics: SymbolicKinematics, u: Expr, ends: Sequence[End], turning: Expr = _ZERO) -> LengthRates:
-    """Return the derivatives of a length measured along the unit vector u, shape (3,), world axes.
+    """Return the derivatives of a length that is measured along the unit vector u.
 
     Parameters
     ----------
     turning
-        Part of the second derivative of the length that the rotation of u causes, m/s².
+        Contribution of the rotation of u to the second time derivative of the length, m/s².
     """
     rate, bias, columns = _ZERO, turning, dict[int, Expr]()
     for end in ends:
@@ -96,12 +97,15 @@ class Lengths:
         self._lengths[name] = length
 
     def knows(self, name: str) -> bool:
-        """Whether a name denotes a length or gap, its rate or its bias acceleration."""
+        """Whether a name denotes a length, a gap, or the rate or bias acceleration of a length or gap."""
         quantity = name.partition(".")[2].removesuffix(BIAS)
         return quantity in MEASURED or quantity in _LENGTHS
 
     def __call__(self, name: str) -> Expr:
-        """Return the symbol of a length, of its rate or of its bias acceleration, by name."""
+        """Return the symbol for a name such as `lift.length`, `lift.rate` or a bias acceleration.
+
+        The owner of the name is a two-point force element, a contact or a support.
+        """
         owner, _, quantity = name.partition(".")
         if quantity in MEASURED:
             return ir.symbol(f"{owner}_{quantity}")
@@ -118,7 +122,10 @@ class Lengths:
         return self._named[name]
 
     def jacobian(self, name: str) -> Expr:
-        """Return the rate of a length per unit rate of each coordinate, shape (n,), m/rad or 1."""
+        """Return the Jacobian of a length with respect to the coordinates, shape (n,), m/rad or 1.
+
+        Element k is the rate of the length for a unit rate of coordinate k.
+        """
         owner, _, quantity = name.partition(".")
         length = f"{owner}.{_LENGTHS.get(quantity, quantity)}"
         symbol = f"J_{length}".replace(".", "_")

@@ -1,9 +1,9 @@
-"""Scalar constraint conditions between two frames, with rates, bias accelerations and unit wrenches.
+"""Scalar constraints between two frames, with their time derivatives and their unit wrenches.
 
-The unit wrench of a condition is a force F with a moment N on the body of frame b. The opposite
-wrench acts on the body of frame a. The power of the unit wrench per unit coordinate rate is the
-element of the constraint Jacobian for this coordinate. The reaction on the two bodies is the unit
-wrench times a multiplier or a spring force.
+The unit wrench of a constraint is a force F with a moment N on the body of frame b. The opposite wrench
+acts on the body of frame a. The element of the constraint Jacobian for a coordinate is the power of
+both wrenches per unit rate of this coordinate. The reaction is the unit wrench times a multiplier. If
+springs replace the constraint, the spring force takes the place of the multiplier.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from .kinematics import SymbolicKinematics
 
 @dataclass(frozen=True)
 class ConstraintExpressions:
-    """A scalar condition between two frames; all vectors are in world axes.
+    """Scalar constraint between two frames; all vectors are in world axes.
 
     Attributes
     ----------
     value, rate
-        Residual of the condition, and its time derivative. The residual of a knife edge is always
-        0, because a knife edge restricts velocities only.
+        Residual of the constraint, and the time derivative of the residual. The residual of a knife
+        edge is always 0, because a knife edge restricts velocities only.
     bias
         Second time derivative of the residual for q̈ = 0.
     F, N
-        Unit force and moment on body b, shape (3,) each. The opposite force and moment act on body
-        a.
+        Force and moment on body b for a unit multiplier, shape (3,) each. The opposite force and moment
+        act on body a.
     at_a, at_b
         Points of application on bodies a and b, each relative to the origin of the body, shape
         (3,), m.
@@ -50,7 +50,7 @@ class ConstraintExpressions:
 
 @dataclass(frozen=True)
 class ConstrainedPair:
-    """Two bodies, or the ground and a body, whose relative motion a constraint condition restricts.
+    """Two bodies whose relative motion a scalar constraint restricts; body a can be the ground.
 
     The constraint force or moment acts on both bodies with opposite signs.
     """
@@ -62,18 +62,18 @@ class ConstrainedPair:
 
 @dataclass(frozen=True)
 class _Frame:
-    """Moving frame of a loop closure; all vectors are in world axes.
+    """Pose and motion of one frame of a loop closure; all vectors are in world axes.
 
     Attributes
     ----------
     lever
-        Origin of the frame relative to the body's origin, shape (3,), m.
+        Vector from the body's origin to the frame's origin, shape (3,), m.
     v, a
-        Velocity and bias acceleration of the frame's origin, shape (3,), m/s and m/s².
+        Velocity, m/s, and bias acceleration, m/s², of the frame's origin, shape (3,) each.
     R
         Axes of the frame, shape (3, 3).
     w, dw
-        Angular velocity and bias angular acceleration, shape (3,), rad/s and rad/s².
+        Angular velocity, rad/s, and bias angular acceleration, rad/s², shape (3,) each.
     """
 
     lever: Expr
@@ -94,9 +94,10 @@ class _Frame:
 
 
 class ClosureFrames:
-    """The two frames of a loop closure.
+    """Both frames of a loop closure, as symbols of the program.
 
-    The program contains definitions of the frames' relative position, velocity and bias acceleration.
+    The constructor defines the relative position, velocity and bias acceleration of the frames in the
+    program.
     """
 
     def __init__(
@@ -119,7 +120,7 @@ class ClosureFrames:
         self.rho_bias = program.define(f"rho_{name}_bias", self.b.a - self.a.a, "m/s2", f"closure {name}: {text}")
 
     def relation(self, condition: Condition) -> ConstraintExpressions:
-        """Return the expressions of a constraint between the two frames of the closure."""
+        """Return a scalar constraint between the two frames, with its derivatives and its unit wrench."""
         match condition.kind:
             case "along":
                 return self._along(*self.a.axis(condition.a), moving=True)
@@ -132,10 +133,10 @@ class ClosureFrames:
                 return self._distance()
 
     def _along(self, axis: Expr, rate: Expr, bias: Expr, *, moving: bool) -> ConstraintExpressions:
-        """Return the condition that the distance vector ρ has no component along an axis.
+        """Return the constraint that the origins of both frames have no distance along a given axis.
 
-        If the axis moves with body a, the constraint force acts on both bodies at the origin of
-        frame b.
+        If `moving` is true, the axis moves with body a. The constraint force then acts on both bodies
+        at the origin of frame b.
         """
         return ConstraintExpressions(
             axis @ self.rho,
@@ -148,7 +149,7 @@ class ClosureFrames:
         )
 
     def _between(self, a: int, b: int) -> ConstraintExpressions:
-        """Return the condition that axis a of one frame is perpendicular to axis b of the other frame.
+        """Return the constraint that axis number a of frame a is perpendicular to axis number b of frame b.
 
         The unit moment is the vector product axis_b × axis_a. It tends to increase the scalar product of
         the two axes.
@@ -220,11 +221,10 @@ def knife_edge(
 
 
 def jacobian_row(kinematics: SymbolicKinematics, contact: ConstrainedPair) -> dict[int, Expr]:
-    """Return the Jacobian row of a constraint condition between two bodies.
+    """Return the row of the constraint Jacobian that belongs to a constraint between two bodies.
 
-    The row is a mapping from coordinate to the rate of the condition per unit coordinate rate. It
-    contains the coordinates that move at least one of the bodies. The value is 0 for coordinates that
-    move both bodies.
+    The result maps the index of a coordinate to the element of the row. Coordinates that move neither
+    of the two bodies are omitted. The element is 0 for coordinates that move both bodies.
     """
     mechanism, relation = kinematics.mechanism, contact.relation
     behind_a, behind_b = set(mechanism.ancestors(contact.a)), set(mechanism.ancestors(contact.b))

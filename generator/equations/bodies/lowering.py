@@ -1,6 +1,7 @@
-"""Translation of the description's expressions into expressions over the symbols of the program.
+"""Translation of a description's expressions: symbols of the program replace names of quantities.
 
-Time events, switching conditions and start values in the expressions are added to the program.
+The translation adds the time events, switching conditions and start values of an expression to the
+program.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from ....language.piecewise import Piecewise
 from ...program.program import Assertion, EquationSystem, Lookup, StartValue, TimeEvent
 
 TIME = ir.symbol("time")
-_NAMED = 3  # largest number of names from an expression in the name of its initial value
+_NAMED = 3  # largest number of quantities whose names form the name of the variable for `start(x)`
 _ROUNDING = 1e-9  # admissible distance of an argument beyond the ends of a table, relative to the table's range
 
 # Functions with kinks or jumps are written as conditions, so that events locate these points.
@@ -100,7 +101,7 @@ class Lowering:
                 self._event(self(time), None)
 
     def is_constant(self, name: str) -> bool:
-        """Whether a name in an expression is a parameter of the description."""
+        """Whether a name is the name of a parameter in the description."""
         return name in self.constants
 
     def _named(self, name: str) -> Expr:
@@ -132,7 +133,7 @@ class Lowering:
         return self.relation(comparison, left, right, then, otherwise)
 
     def relation(self, comparison: str, left: Expr, right: Expr, then: Expr, otherwise: Expr) -> Expr:
-        """Return a conditional expression that switches at state events.
+        """Return a conditional expression whose condition changes at state events only.
 
         Comparisons `>` and `<=` between the same two expressions share one event indicator.
         """

@@ -1,6 +1,6 @@
-"""Expressions for the points, axes and coordinates that a description uses by name.
+"""Expressions for quantities of points, axes and coordinates to which a description refers by name.
 
-Rates, bias accelerations and Jacobians of these quantities are provided as well.
+The module also derives the rates, bias accelerations and Jacobians of these quantities.
 """
 
 from __future__ import annotations
@@ -58,7 +58,9 @@ class Points:
     def _acceleration(self, name: str) -> Expr:
         rate = expressions.rate_of(name)
         if self.qdd is None:
-            raise ValueError(f"cannot use {name} yet; define the accelerations of the coordinates first")
+            raise ValueError(
+                f"the acceleration {name} is not defined yet; define the accelerations of the coordinates first"
+            )
         return self(f"{rate}{BIAS}") + self.jacobian(rate) @ self.qdd
 
     def level(self, point: str, level: int) -> Expr:
@@ -94,7 +96,10 @@ class Points:
         return self.program.define(f"a_{point}", bias, "m/s2", f"acceleration of point {point} {text}")
 
     def jacobian(self, name: str) -> Expr:
-        """Return the rate of a named quantity per unit rate of each coordinate, shape (n,)."""
+        """Return the Jacobian of a named position or length with respect to the coordinates, shape (n,).
+
+        Element k is the time derivative of the position or length for a unit rate of coordinate k.
+        """
         owner, _, quantity = name.partition(".")
         n = self.mechanism.n
         if self.lengths.knows(name):
@@ -121,9 +126,10 @@ class Points:
         )
 
     def _axis(self, point: str, j: int, level: int) -> Expr:
-        """Return axis j of a point's frame (level 0) or one of its time derivatives, shape (3,).
+        """Return axis j of the frame at a point, or a time derivative of this axis, shape (3,).
 
-        Level 1 is the rate, 1/s. Level 2 is the second derivative for q̈ = 0, 1/s².
+        The argument `level` is 0 for the axis, 1 for its rate in 1/s, and 2 for its second derivative
+        for q̈ = 0 in 1/s².
         """
         known = self._axes.setdefault((point, j), [])
         while len(known) <= level:
@@ -143,9 +149,10 @@ class Points:
         return define(f"axis_{x}_{point}_ddot", bias, "1/s2", text)
 
     def _turning(self, point: str, j: int) -> Expr:
-        """Return the Jacobian of the unit vector of axis j of a point's frame, shape (3, n).
+        """Return the Jacobian of one axis of the frame at a point, shape (3, n).
 
-        Column k is the time derivative of the unit vector for a unit rate of coordinate k.
+        The axis is the unit vector with the number j. Column k of the Jacobian is the time derivative
+        of this vector for a unit rate of coordinate k.
         """
         if (point, j) not in self._turnings:
             axis, mechanism = self._axis(point, j, 0), self.mechanism

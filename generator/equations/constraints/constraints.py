@@ -40,13 +40,15 @@ class Row:
     rate
         Time derivative Φ̇ for order 0, constraint function Ψ for order 1, and 0 for order 2.
     bias
-        Value for q̈ = 0 of one function: Φ̈ for order 0, Ψ̇ for order 1, Ψ for order 2.
+        Value for q̈ = 0 of a function that depends on the order: Φ̈ for order 0, Ψ̇ for order 1, Ψ for
+        order 2.
     C
         Row of the constraint Jacobian, shape (n,).
     drift
         Value of `rate` for q̇ = 0. This is −ν in the velocity constraint C q̇ = ν.
     fixes
-        Index of the coordinate if the equation prescribes the value of a single coordinate; else None.
+        Index of the coordinate whose value the equation prescribes. None if the equation does not
+        prescribe the value of a single coordinate.
     contact
         Bodies on which the constraint force acts; None if drives or a fixture exert this force.
     """
@@ -84,9 +86,10 @@ class ConstraintEquations:
 
     @property
     def programmed(self) -> tuple[int, ...]:
-        """Return the indices of the programmed constraints whose forces are exerted by drives.
+        """Return the indices of the programmed constraints that the drives enforce.
 
-        Constraints of closures and knife edges, and constraints that fix a coordinate, are excluded.
+        Constraints of closures and knife edges are enforced by reactions. Constraints that prescribe
+        the value of a single coordinate are also excluded.
         """
         return tuple(i for i, row in enumerate(self.rows) if row.contact is None and row.fixes is None)
 

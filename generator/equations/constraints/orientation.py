@@ -50,9 +50,10 @@ class OrientationEquations:
 
 @dataclass(frozen=True)
 class _Target:
-    """Axes that a path prescribes for a point, shape (3, 3), with angular velocity and acceleration.
+    """Target axes that a path prescribes for a point, with their angular velocity and acceleration.
 
-    The angular velocity, rad/s, and the angular acceleration, rad/s², have the shape (3,), world axes.
+    The axes are the columns of R, shape (3, 3). The angular velocity w, rad/s, and the angular
+    acceleration dw, rad/s², have the shape (3,) and refer to world axes.
     """
 
     R: Expr
@@ -140,8 +141,8 @@ def _jacobian(
 def _target(program: EquationSystem, name: str, path: Path, lower: Lowering) -> _Target:
     """Return the target axes of a path as a function of time.
 
-    The axes begin at the orientation of the first waypoint. Each leg, i.e. the part of the path between
-    two waypoints, adds a rotation.
+    At the beginning, the axes have the orientation of the first waypoint. Each leg, i.e. the part of
+    the path between two waypoints, adds a rotation.
     """
     first, turns = _turns(program, name, path, lower)
     target = _Target(first, _STILL, _STILL)
@@ -192,10 +193,10 @@ def _rotation(axis: Expr, angle: Expr) -> Expr:
 
 
 def _turns(program: EquationSystem, name: str, path: Path, lower: Lowering) -> tuple[Expr, list[_Turn]]:
-    """Return the orientation of a path at its first waypoint, and the rotations between waypoints.
+    """Return the target orientation at the first waypoint, and the rotation of each leg of a path.
 
-    The orientation is a matrix of axes, shape (3, 3), in the world frame. Each rotation leads from one
-    waypoint to the next.
+    The columns of the orientation, shape (3, 3), are axes in the world frame. The rotation of a leg
+    leads from the orientation at one waypoint to the orientation at the next waypoint.
     """
     assert path.orientations is not None
     frames = [Frame(rpy=rpy) for rpy in path.orientations]
@@ -216,8 +217,8 @@ def _axes(program: EquationSystem, name: str, frame: Frame, lower: Lowering) -> 
 def _turn(program: EquationSystem, name: str, way: Expr) -> _Turn:
     """Return the axis and angle of a rotation matrix.
 
-    Both are numbers if the matrix is constant. If the matrix depends on parameters, both are
-    definitions in the program.
+    If the matrix is constant, axis and angle are numbers. If the matrix depends on parameters, the
+    program receives definitions of axis and angle.
     """
     Q = program.define(f"Q_{name}", way, "1", f"rotation matrix of leg {name}")
     v = 0.5 * _skew_part(Q)

@@ -58,8 +58,8 @@ class Task:
 def rate(tree: Expr, points: Container[str]) -> Expr:
     """Return the time derivative of an expression for q̈ = 0.
 
-    The chain rule is applied to all named quantities in the expression. The argument `points` contains
-    the names of all points.
+    The chain rule is applied to all quantities that the expression refers to by name, such as `E.x`.
+    The argument `points` contains the names of all points.
     """
     total = differentiate.derivative(tree, "t")
     for name in dict.fromkeys(expressions.running_names(tree)):
@@ -81,7 +81,7 @@ def _next(name: str, points: Container[str]) -> str:
 def tasks(entry: SymbolicTask, points: Container[str]) -> list[Task]:
     """Return the constraint equations of a programmed constraint.
 
-    An expression yields one equation, and a path yields up to three equations.
+    A constraint by an expression has one equation. A constraint by a path has up to three equations.
     """
     if entry.path is not None:
         return [_task(f"{entry.name}_{axis}", tree, 0, points) for axis, tree in _path_trees(entry.path)]
@@ -103,7 +103,7 @@ def _task(name: str, tree: Expr, order: int, points: Container[str]) -> Task:
 
 
 def _biases(tree: Expr) -> dict[str, Expr]:
-    """Return the bias acceleration (value for q̈ = 0) of each acceleration that an expression contains.
+    """Return the bias acceleration, i.e. the value for q̈ = 0, of each acceleration in an expression.
 
     The keys of the result are the names of the accelerations.
     """
@@ -117,8 +117,9 @@ def _biases(tree: Expr) -> dict[str, Expr]:
 def _path_trees(path: Path) -> Sequence[tuple[str, Expr]]:
     """Return the components of the position error that a path constrains to zero.
 
-    The position error is R_Pᵀ(r_E − r_P(t)) (Jarzębowska et al. 2023, equation (29)). R_P contains the
-    axes of the path's frame. The position of the point is r_E, and its prescribed position is r_P(t).
+    The position error is R_Pᵀ(r_E − r_P(t)) (Jarzębowska et al. 2023, equation (29)). The columns of
+    R_P are the axes of the path's frame. The point that follows the path has the position r_E and the
+    prescribed position r_P(t).
     """
     rotation, origin = _frame(path.frame)
     trees = []
@@ -157,8 +158,8 @@ def _leg_sum(path: Path, i: int) -> Expr:
 def steps(path: Path) -> list[Expr]:
     """Return the progress of each leg of a path at time t.
 
-    A leg is the part of a path between two waypoints. Its progress is 0 before the leg begins, and 1
-    after the leg ends.
+    A leg is the part of a path between two consecutive waypoints. The progress of a leg increases from
+    0 at the beginning of the leg to 1 at its end, and is constant before and afterwards.
     """
     value = Expressions().value
     legs = path.legs(value)
@@ -183,6 +184,6 @@ def _trapezoid(begin: Expr, duration: Expr, ramp: Expr) -> Expr:
     ]
     step = ONE
     for end, piece in reversed(pieces):
-        # time is never negative, so a polynomial that ends at t = 0 is not needed
+        # A polynomial that ends at t = 0 is never evaluated, because time is not negative.
         step = step if ir.is_zero(end) else ir.choose("<", _TIME, end, piece, step)
     return step

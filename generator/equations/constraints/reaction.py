@@ -9,9 +9,9 @@ from ..bodies.loops import ConstrainedPair
 
 @dataclass(frozen=True)
 class ConstraintReaction:
-    """Reaction of a cut joint or knife edge on two bodies.
+    """Reaction that a constraint of a cut joint or of a knife edge exerts on two bodies.
 
-    The multiplier of the reaction is element `row` of the vector λ.
+    The reaction is proportional to the element `row` of the vector λ of all multipliers.
     """
 
     row: int

@@ -31,9 +31,10 @@ def turns(kinematics: SymbolicKinematics, names: Sequence[str]) -> Iterator[Turn
 
 
 def start_checks(program: EquationSystem, kinematics: SymbolicKinematics) -> Iterator[Assertion]:
-    """Yield checks that the two frames of each closure are nearly aligned in the initial state.
+    """Yield assertions that the frames of rotation-locking closures are nearly aligned initially.
 
-    The checks apply to all values of the parameters.
+    Each assertion limits the angle between the two frames of a closure. The assertions hold for default
+    and for changed parameters.
     """
     for closure in kinematics.mechanism.closures:
         springs = [closure.stiffness[k] for k in closure.turning] if closure.stiffness is not None else []
@@ -55,7 +56,7 @@ def _message(closure: SymbolicLoopClosure) -> str:
 
 
 def _axes(kinematics: SymbolicKinematics, closure: SymbolicLoopClosure) -> tuple[list[Expr], list[Expr]]:
-    """Return the three world axes of frame a and of frame b, shape (3,) each.
+    """Return the three axes of frame a and the three axes of frame b, shape (3,) each, in world axes.
 
     Each axis is a separate vector, because Modelica has no syntax for elements of a matrix product.
     """
@@ -69,7 +70,7 @@ def _axes(kinematics: SymbolicKinematics, closure: SymbolicLoopClosure) -> tuple
 def _rates(kinematics: SymbolicKinematics, closure: SymbolicLoopClosure) -> Iterator[Expr]:
     """Yield the angular velocity of frame b relative to frame a per unit rate of each coordinate.
 
-    Each vector has the shape (3,), in world axes.
+    Each angular velocity is a vector of shape (3,), world axes.
     """
     mechanism = kinematics.mechanism
     behind_a, behind_b = (set(mechanism.ancestors(f.place.body)) for f in (closure.a, closure.b))

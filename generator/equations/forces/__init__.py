@@ -1,1 +1,1 @@
-"""Generalised forces of force elements, such as springs, contacts, applied forces and friction."""
+"""Force elements, such as springs, contacts, applied forces and friction, and their generalised forces."""

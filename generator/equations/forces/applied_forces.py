@@ -15,14 +15,15 @@ from .element import Forces
 
 @dataclass(frozen=True)
 class Applied:
-    """Applied effort on a coordinate, or applied force at a point of a body."""
+    """Applied force at a point of a body, or applied effort on a coordinate."""
 
     force: SymbolicForce
 
     def act(self, forces: Forces) -> None:
         """Add the applied effort or force to the equations.
 
-        Each of its components becomes a variable or an FMU input.
+        Each component becomes a variable if the description gives an expression, otherwise an FMU
+        input.
         """
         force, program, kinematics, name = self.force, forces.program, forces.kinematics, self.force.name
         program.section("applied force", name)
@@ -48,7 +49,11 @@ class Applied:
 
 
 def _value(forces: Forces, symbol: str, given: Expr | None, unit: str, text: str) -> Expr:
-    """Return the symbol of a component: an FMU input, or a variable with the value of an expression."""
+    """Return the symbol of one component of an applied force.
+
+    Without an expression in the description, the component is an FMU input. Otherwise it is a variable
+    with the value of this expression.
+    """
     if given is None:
         forces.program.inputs.append(Input(symbol, unit, text))
         return ir.symbol(symbol)
@@ -60,7 +65,7 @@ def _value(forces: Forces, symbol: str, given: Expr | None, unit: str, text: str
 
 
 def _meaning(mechanism: SymbolicMechanism, force: SymbolicForce) -> tuple[str, list[str]]:
-    """Return the unit of an applied force and the descriptions of its components."""
+    """Return the unit of an applied force or effort, and one description for each of its components."""
     if force.coordinate is not None:
         coordinate = mechanism.coordinates[force.coordinate]
         return coordinate.effort_unit, [f"applied effort on {coordinate.name}, {coordinate.sense}"]

@@ -24,7 +24,7 @@ class LawForce:
     element: SymbolicLawElement
 
     def act(self, forces: Forces) -> None:
-        """Declare the inputs and observed outputs of the element, and add its efforts and forces."""
+        """Add the inputs, outputs, efforts and forces of the element to the equations."""
         element, program = self.element, forces.program
         program.section(element.kind, element.name)
         program.inputs += [Input(given.name, given.unit, given.description) for given in element.inputs]
@@ -46,7 +46,7 @@ class LawForce:
             forces.stores(lambda: forces.lower.without_events(differentiate.expand(energy)))
 
     def _sample(self, forces: Forces, period: Expr) -> None:
-        """Declare the commands, quantities and states of a sampled element."""
+        """Define the sampled inputs of the element, and variables that change at sample times only."""
         element, program = self.element, forces.program
         for command in element.sampled:
             value = forces.lower.without_events(differentiate.expand(command.expression))
@@ -87,5 +87,5 @@ def _lowered(forces: Forces, tree: Expr) -> Expr:
 
 
 def of(mechanism: SymbolicMechanism) -> Iterator[LawForce]:
-    """Return one force element for each element of the description that has a law in the package `laws`."""
+    """Return one force element for each entry of the description that has a law in the package `laws`."""
     return (LawForce(element) for element in mechanism.elements)

@@ -23,14 +23,14 @@ _SMALLEST = ir.constant(1e-24)  # added under square roots, so that they are dif
 
 
 class Forces:
-    """Collector of the efforts and wrenches of all force elements.
+    """Collection of the efforts, wrenches, outputs and states of all force elements.
 
     Attributes
     ----------
     efforts
-        Mapping from coordinate to effort, N or N·m.
+        Mapping from the index of each coordinate to the sum of the efforts on it, N or N·m.
     wrenches
-        Wrenches on bodies. Unlike efforts on coordinates, wrenches contribute to joint reactions.
+        Wrenches on bodies. They contribute to joint reactions, whereas efforts on coordinates do not.
     outputs
         Outputs that force elements publish.
     states
@@ -38,7 +38,7 @@ class Forces:
     stored
         One function for each spring, which returns the potential energy of the spring, J.
     followed
-        Mapping from the name of each input filter to the output of this filter.
+        Mapping from the name of each input filter to the output of the filter.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Forces:
         self.stored: list[Callable[[], Expr]] = []
 
     def publish(self, measure: Measure, expr: Expr) -> Expr:
-        """Define a quantity of a force element that is also an output, and return its symbol."""
+        """Define an output of a force element as a named quantity, and return its symbol."""
         signal, about = measure.signal, (measure.unit, measure.description)
         self.program.give(signal.name, expr, *about)
         self.outputs.append(Output(signal, *about, ir.symbol(signal.name)))
@@ -128,15 +128,15 @@ class ForceElement(Protocol):
     """
 
     def act(self, forces: Forces) -> None:
-        """Define the efforts and wrenches of the element, and add them to the object `forces`.
+        """Define the efforts and wrenches of the force element, and add them to the argument `forces`.
 
-        Each definition records the force element as its origin in the description.
+        Each definition states that it originates from the force element's entry in the description.
         """
         ...
 
 
 def size(square: Expr) -> Expr:
-    """Return the square root of `square`, modified slightly so that it is differentiable at zero."""
+    """Return a norm from its square, with a small term that makes the norm differentiable at zero."""
     return ir.call("sqrt", _SMALLEST + square)
 
 

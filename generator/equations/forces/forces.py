@@ -36,8 +36,8 @@ def derive(
 ) -> tuple[Expr, dict[int, Wrench], Forces]:
     """Define the generalised forces Q, shape (n,), N or N·m, without friction.
 
-    The results are the symbol of Q, the total wrench on each subtree (see `on_subtrees`), and a
-    `Forces` object. This object contains the outputs, states and energies of the force elements.
+    The first result is the symbol of Q. The second result is the sum of the wrenches on each subtree,
+    see `on_subtrees`. The third result contains the outputs, states and energies of the force elements.
     """
     mechanism, forces = kinematics.mechanism, Forces(program, kinematics, points, lower, followed)
     program.gatherings.members(LINES, [line.name for line in mechanism.lines])
@@ -57,6 +57,9 @@ def derive(
 
 
 def _of_wrenches(kinematics: SymbolicKinematics, k: int, acting: dict[int, Wrench]) -> Expr:
-    """Return the generalised force on coordinate k due to the wrenches on bodies."""
+    """Return the generalised force on coordinate k that is due to the wrenches applied to bodies.
+
+    The argument `acting` contains for each body the total wrench on its subtree.
+    """
     wrench = acting.get(kinematics.owners[k])
     return ir.constant(0.0) if wrench is None else kinematics.power(k, wrench.N, wrench.F)

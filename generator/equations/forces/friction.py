@@ -28,9 +28,10 @@ _SMALLEST = 1e-12  # added to the squared normal force, N², so that the square 
 
 @dataclass(frozen=True)
 class Bristle:
-    """Friction state of one coordinate.
+    """Friction of one coordinate by a model with a bristle deflection as state variable.
 
-    The attributes are the symbols of the bristle deflection's rate and of the friction coefficient.
+    The attribute `rate` is the time derivative of the bristle deflection. The attribute `mu` is the
+    friction coefficient. Both are symbols of the program.
     """
 
     coordinate: int
@@ -39,12 +40,14 @@ class Bristle:
 
 
 def with_friction(mechanism: SymbolicMechanism) -> list[int]:
-    """Return the indices of the coordinates that have friction."""
     return [k for k, coordinate in enumerate(mechanism.coordinates) if coordinate.friction is not None]
 
 
 def bristles(program: EquationSystem, mechanism: SymbolicMechanism) -> list[Bristle]:
-    """Define the rates of all bristle deflections and the friction coefficients."""
+    """Define the bristle friction of all coordinates with friction.
+
+    Two definitions per coordinate give the rate of the bristle deflection and the friction coefficient.
+    """
     program.section("friction states")
     return [_bristle(program, k, mechanism.coordinates[k]) for k in with_friction(mechanism)]
 
@@ -78,7 +81,7 @@ def _dahl(program: EquationSystem, friction: SymbolicFriction, name: str, z: Exp
 
 
 def states(program: EquationSystem, mechanism: SymbolicMechanism, found: Sequence[Bristle]) -> None:
-    """Add the bristle deflections to the program as state variables."""
+    """Add the bristle deflection of each coordinate with friction to the program as a state variable."""
     for bristle in found:
         coordinate = mechanism.coordinates[bristle.coordinate]
         signal, text = coordinate.signal("bristle"), f"bristle deflection of the friction of {coordinate.name}"
@@ -110,10 +113,11 @@ def efforts(
 ) -> Expr:
     """Define the friction efforts τ, shape (f,), N or N·m, positive against the motion.
 
-    Newton's method solves τ_i = μ_i·arm_i·f_n,i(τ) with a fixed number of steps. The normal force is
-    f_n,i, and the friction coefficient is μ_i. The number arm_i is the radius of the journal, or 1 for
-    a joint without a journal diameter. The first step starts from the normal forces without friction.
-    The argument `responses` maps coordinates to joint forces.
+    A fixed number of Newton steps solves τ_i = μ_i·arm_i·f_n,i(τ). Here, f_n,i is the normal force and
+    μ_i the friction coefficient. The factor arm_i is the radius of the journal, or 1 if the joint has
+    no journal diameter. The initial guess of τ follows from the normal forces without friction. The
+    argument `responses` maps the index of a coordinate to the force in its joint. If it is empty, the
+    description gives all normal forces.
     """
     program.section("friction")
     f, text = len(found), "friction efforts; N or N.m"
@@ -130,7 +134,7 @@ def efforts(
             residual.append(tau[i] - factor * value)
             slope.append([ir.constant(float(i == j)) - factor * row[j] for j in range(f)])
         if sweep == 0:
-            # The initial guess is the friction effort for normal forces without friction.
+            # The initial guess contains the friction efforts for those normal forces that act without friction.
             tau = program.define("tau_0", -ir.array(residual), None, f"initial guess of the {text}")
             continue
         J = program.assemble(
@@ -178,7 +182,7 @@ def _normal(
     tau: Expr,
     sweep: int,
 ) -> tuple[Expr, list[Expr]]:
-    """Return the normal force at the friction efforts τ, N, and its derivatives with respect to τ."""
+    """Return the normal force at given friction efforts τ, N, and its derivatives with respect to τ."""
     f = tau.shape[0]
     if bristle.coordinate not in responses:
         return _given(mechanism, bristle), [ir.constant(0.0)] * f

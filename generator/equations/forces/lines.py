@@ -101,9 +101,9 @@ class LineForce:
         return line.stiffness * (length - rest) + line.damping * (rate - rest_rate)
 
     def _rest(self, forces: Forces) -> tuple[Expr, Expr]:
-        """Return the unstretched length, m, and its rate, m/s.
+        """Return the unstretched length of the two-point force element, m, and its time derivative, m/s.
 
-        The length is an expression of time or the output of a filter.
+        The unstretched length is an expression of time, or the output of a filter.
         """
         if self.line.filter is not None:
             followed = forces.followed[self.line.filter.name]

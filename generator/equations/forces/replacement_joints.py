@@ -1,4 +1,4 @@
-"""Loop closures whose two frames are connected by springs and dampers instead of constraints.
+"""Loop closures in which springs and dampers, instead of constraints, connect the two frames.
 
 The source is Urbaś 2016, equations (13) and (14).
 """
@@ -27,7 +27,10 @@ class ReplacementJoint:
     closure: SymbolicLoopClosure
 
     def act(self, forces: Forces) -> None:
-        """Add opposite wrenches on the bodies of both frames of the closure."""
+        """Add the wrenches of the closure's springs and dampers to the bodies of both frames.
+
+        The wrenches on the two bodies are opposite.
+        """
         closure, program, name = self.closure, forces.program, self.closure.name
         assert closure.stiffness is not None and closure.damping is not None
         program.section("closure", name)
@@ -81,5 +84,5 @@ def _stored(stiffness: Expr, deformation: Expr) -> Expr:
 
 
 def of(mechanism: SymbolicMechanism) -> Iterator[ReplacementJoint]:
-    """Return one force element for each closure with springs and dampers."""
+    """Return a force element for each loop closure that has springs and dampers instead of constraints."""
     return (ReplacementJoint(closure) for closure in mechanism.closures if closure.stiffness is not None)

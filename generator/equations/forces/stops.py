@@ -1,4 +1,4 @@
-"""Unilateral mechanical stops of coordinates, and Coulomb friction on coordinates."""
+"""Mechanical stops that limit coordinates, and Coulomb friction on coordinates."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from ....mechanism.symbolic import SymbolicCoordinate, SymbolicMechanism
 from .element import Forces
 from .unilateral import PressingLaw
 
-_EACH = (("lower", 1.0), ("upper", -1.0))  # key of each stop, and sign of its effort on the coordinate
+# Key of each stop in the description, and sign of the effort that the stop exerts on the coordinate.
+_EACH = (("lower", 1.0), ("upper", -1.0))
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,1 @@
-"""Solution of the constrained equations of motion, joint reactions, and projections onto constraints."""
+"""Solution of the equations of motion: accelerations, multipliers, joint reactions and projections."""

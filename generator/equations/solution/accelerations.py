@@ -22,11 +22,12 @@ from .system import ActiveSystem
 
 @dataclass(frozen=True)
 class Answers:
-    """Accelerations X, constraint multipliers Lambda and drive efforts as linear functions of friction.
+    """Accelerations X, constraint multipliers and drive efforts as affine functions of friction efforts.
 
-    With f friction efforts, each array has 1 + f columns. The first column is the solution without
-    friction. Column 1 + i is the change that a unit effort of friction i causes. The unit effort acts
-    in the positive direction of the coordinate with this friction.
+    If there are f friction efforts, each of the three arrays has 1 + f columns. The first column is the
+    solution without friction. The following columns are the changes per unit friction effort, one
+    column for each coordinate with friction. The unit effort acts in the positive direction of the
+    coordinate.
     """
 
     X: Expr
@@ -40,15 +41,17 @@ def derive(
     ratios: tuple[Expr, Expr | None] | None,
     loads: JointLoads,
 ) -> Solution:
-    """Define the accelerations q̈, the friction efforts and, if needed, the constraint multipliers.
+    """Define the accelerations q̈, the friction efforts and, for some mechanisms, constraint multipliers.
 
-    Multipliers are needed only if the mechanism has closures by constraints or knife edges.
+    Constraint multipliers are defined only if the mechanism has knife edges or closes loops by
+    constraints.
 
     Parameters
     ----------
     ratios
-        Jacobian C_d of the dependent coordinates, and the matrix D = ∂q̇_d/∂q̇_i of derivatives of the
-        dependent with respect to the independent velocities. None if the program does not define them yet.
+        Pair of matrices: the Jacobian C_d of the dependent coordinates, and D = ∂q̇_d/∂q̇_i. D contains
+        the derivatives of the dependent with respect to the independent velocities. The argument is
+        None if the program does not define this pair yet.
     """
     program, mechanism, bristles = equations.program, equations.mechanism, equations.bristles
     coordinates = [bristle.coordinate for bristle in bristles]
@@ -105,9 +108,9 @@ def _response(
     X: Expr,
     Lambda: Expr | None,
 ) -> Response:
-    """Return the joint force perpendicular to the axis of coordinate k.
+    """Define the component of a joint force that is perpendicular to the joint axis.
 
-    The force is an affine function of the friction efforts.
+    The joint is that of coordinate k. The component is an affine function of the friction efforts.
     """
     mechanism = kinematics.mechanism
     body = next(b for b, other in enumerate(mechanism.bodies) if k in other.coordinates)

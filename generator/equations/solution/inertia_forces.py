@@ -41,7 +41,7 @@ class Loads:
         self._program, self._known = program, dict[str, list[_Pair]]()
 
     def add(self, item: Definition, load: Transmitted) -> None:
-        """Add the definition of one joint reaction, and all definitions that it uses, to the program."""
+        """Add the definition of a joint reaction to the program, after the definitions that it requires."""
         wrench = self._wrenches(load.tree, load.x)[load.link][load.part]
         self._program.items.append(replace(item, parts=(((), load.rest + wrench),), inertial=None))
 
@@ -77,7 +77,7 @@ def _per_acceleration(program: EquationSystem, tree: Tree, x: Expr, name: str) -
 def _accelerations(program: EquationSystem, tree: Tree, x: Expr, name: str) -> list[_Pair]:
     """Return for each body the angular acceleration, rad/s², and the acceleration of the origin, m/s².
 
-    Both are due to the accelerations x of the coordinates.
+    Only the contributions of the accelerations x of the coordinates are included.
     """
     found: list[_Pair] = []
     for b, link in enumerate(tree.links):

@@ -31,16 +31,17 @@ from .solution import Solution
 class AffineLoad:
     """Joint reaction without the effect of accelerations.
 
-    The moment is N + Σ N_r λ_r, and the force is F + Σ F_r λ_r. The sums are over all constraints r of
-    closures and knife edges, with the multipliers λ_r. The moment is about the origin of the body that
-    the joint carries. All vectors are in world axes.
+    The moment is N + Σ N_r λ_r, and the force is F + Σ F_r λ_r. The index r numbers the constraints of
+    closures and knife edges, and λ_r are their multipliers. The moment is about the origin of the body
+    that the joint carries. All vectors are in world axes.
 
     Attributes
     ----------
     N, F
-        Moment and force for zero accelerations and multipliers, shape (3,), N·m and N.
+        Moment, N·m, and force, N, for zero accelerations and zero multipliers, shape (3,) each.
     reactions
-        Mapping from constraint r to (N_r, F_r), moment and force per unit multiplier, shape (3,) each.
+        Mapping from the index r of a constraint to the pair (N_r, F_r). N_r and F_r are the moment and
+        the force per unit multiplier, shape (3,) each.
     """
 
     N: Expr
@@ -52,7 +53,10 @@ JOINTS = "joints"  # name of the index set of Modelica arrays over the joints wh
 
 
 class JointLoads:
-    """Joint reactions of a mechanism; a reaction is defined in the program when it is first requested."""
+    """Joint reactions of a mechanism.
+
+    The program receives the definition of a joint reaction at the first request for this reaction.
+    """
 
     def __init__(
         self,
@@ -103,8 +107,9 @@ class JointLoads:
     ) -> tuple[Expr, Expr] | None:
         """Return the wrench that the joint of a body transmits per unit multiplier of a constraint.
 
-        The constraint belongs to a closure or a knife edge. It has no effect on the joint if both of
-        its bodies, or neither, are in the subtree that the joint carries. The result is then None.
+        The constraint belongs to a closure or a knife edge and acts on two bodies. If the subtree that
+        the joint carries contains both bodies or none of them, the constraint has no effect on the
+        joint. The result is then None.
         """
         relation = contact.relation
         if (contact.b in behind) == (contact.a in behind):
@@ -149,7 +154,7 @@ class JointLoads:
         return N, F
 
     def transmitted(self, body: int, part: int, qdd: Expr, rest: Expr) -> Transmitted | None:
-        """Return the data from which a joint reaction can be recomputed by recursion over the bodies.
+        """Return the data that the recursion over the bodies needs to compute a joint reaction.
 
         Parameters
         ----------

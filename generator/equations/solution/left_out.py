@@ -1,9 +1,9 @@
-"""Checks that redundant constraints stay redundant during a run.
+"""Checks during a run whether the constraints that were omitted as redundant remain redundant.
 
-In the initial state, the independent constraints imply each redundant constraint. While this
-remains true, all violations are of similar magnitude: they are integration errors and the decaying
-initial violation. If only a redundant constraint is violated, the solved model differs from the
-described mechanism.
+In the initial state, the independent constraints imply each redundant constraint. While this remains
+true, the violations of all constraints are of similar magnitude. Their causes are integration errors
+and the decaying initial violation. If a redundant constraint alone is violated, the equations no longer
+describe the mechanism.
 """
 
 from __future__ import annotations
@@ -14,16 +14,17 @@ from ....language import ir
 from ...program.program import Assertion, EquationSystem
 from ..constraints.constraints import ConstraintEquations, Row
 
-# Largest admissible violation of a redundant constraint, divided by the norm of the independent violations.
+# Admissible violation of a redundant constraint per norm of the independent constraints' violations.
 _SHARE = 1000.0
 
 
 def derive(program: EquationSystem, rows: ConstraintEquations, active: Sequence[int], tolerance: float) -> None:
-    """Add a check for each redundant constraint: its violation must not exceed the tolerance.
+    """Add an assertion for each redundant constraint, which limits the violation to a tolerance.
 
-    The tolerance is increased by a multiple of the independent constraints' violation, because
-    violations of redundant and independent constraints grow together. A constraint without a position
-    level, such as a knife edge, is checked on velocity level. A constraint of order 2 is not checked.
+    The limit is higher while independent constraints are violated, because integration errors affect
+    redundant and independent constraints alike. For constraints without a position level, such as those
+    of knife edges, the assertion limits the violation on velocity level. Constraints of order 2, i.e. on
+    accelerations, have no assertion.
 
     Parameters
     ----------

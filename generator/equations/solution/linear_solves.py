@@ -59,11 +59,11 @@ def _rewritten(program: EquationSystem, add: Callable[[EquationSystem, Constrain
 
 
 def _independent(program: EquationSystem, item: ConstrainedSolve) -> None:
-    """Add a symmetric linear system for the independent accelerations X_i.
+    """Add a symmetric linear system whose unknowns are the independent accelerations X_i.
 
     The system is VᵀMV X_i = Vᵀ(F − M [0; w]) with D = ∂X_d/∂X_i, V = [1; D] and w = C_d⁻¹ W. The matrix
-    C_d is the Jacobian of the dependent coordinates. The dependent accelerations become the definition
-    X_d = w + D X_i.
+    C_d is the Jacobian of the dependent coordinates. The dependent accelerations follow from the
+    additional definition X_d = w + D X_i.
     """
     program.section("reduction to independent coordinates")
     Cd, D, w = _dependence_with(program, item)
@@ -84,9 +84,9 @@ def _reduced(program: EquationSystem, item: ConstrainedSolve, D: Expr, w: Expr) 
     """Return the mass matrix VᵀMV and the forces Vᵀ(F − M [0; w]) of the independent coordinates.
 
     The dependent accelerations are X_d = w + D X_i, with the independent accelerations X_i. F contains
-    the forces on all coordinates, and V is the matrix [1; D]. Let the indices i and d denote the
-    independent and dependent rows or columns of M. Then VᵀMV = M_ii + DᵀE + EᵀD with E = M_di + M_dd
-    D/2.
+    the forces on all coordinates, and V is the matrix [1; D]. The subscripts i and d mark the blocks of
+    M that belong to independent and dependent coordinates. The result is VᵀMV = M_ii + DᵀE + EᵀD with E
+    = M_di + M_dd D/2.
     """
     M, free, dependent = item.matrix, item.independent, item.dependent
     Mi = submatrix(program, "Mi", M, (free, free), "mass matrix of the independent coordinates")
@@ -138,10 +138,10 @@ def _reduced_forces(
 
 
 def _dependence_with(program: EquationSystem, item: ConstrainedSolve) -> tuple[Expr, Expr, Expr]:
-    """Return the Jacobian C_d of the dependent coordinates, the matrix D = ∂X_d/∂X_i and the array w.
+    """Return the Jacobian C_d of the dependent coordinates, the matrix D and the array w.
 
-    The dependent accelerations are X_d = w + D X_i, with the independent accelerations X_i. The array w
-    has the shape of the right-hand side W of the constraints C X = W.
+    D and w give the dependent accelerations X_d = w + D X_i from the independent accelerations X_i. The
+    array w has the shape of the right-hand side W of the constraints C X = W.
     """
     names = dependent_names(item.coordinates, item.dependent)
     if item.ratios is not None:
@@ -207,14 +207,14 @@ def _stacked(program: EquationSystem, item: ConstrainedSolve, Cd: Expr, D: Expr 
 
 
 def _reduced_rows(program: EquationSystem, item: ConstrainedSolve, D: Expr) -> tuple[list[Expr], list[Expr]]:
-    """Return the rows of VᵀM and the elements of VᵀF for the equations Vᵀ(M X − F) = 0.
+    """Return VᵀM as a list of rows, and VᵀF as a list of elements, for the equations Vᵀ(M X − F) = 0.
 
     V is the matrix [1; D]. D = ∂X_d/∂X_i contains the derivatives of the dependent with respect to the
     independent accelerations.
     """
     M, F = item.matrix, item.right
     rest = tuple(slice(0, size) for size in F.shape[1:])
-    # Compilers would compute a matrix product VᵀM completely for each element that is used.
+    # With one definition of VᵀM, compilers would compute the whole product again for each of its elements.
     every = range(M.shape[1])
     Md = submatrix(
         program, "Md", M, (item.dependent, every), "rows of the mass matrix for the dependent coordinates"

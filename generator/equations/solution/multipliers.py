@@ -25,13 +25,13 @@ def contact_multipliers(
     Lambda: Expr | None,
     columns: Shape,
 ) -> Expr:
-    """Return one multiplier per constraint.
+    """Return the multipliers of independent and redundant constraints in one vector.
 
     The argument Lambda contains the multipliers of the independent constraints `rows`. The multipliers
-    of redundant constraints are zero. With the option `minimum_norm`, redundant and independent
-    constraints share the reactions such that the norm of all multipliers is smallest. Lambda is None if
-    no constraint is independent. This is the case, for example, if the second bearing of a shaft is a
-    closure: every angle of the shaft satisfies the constraints of the closure.
+    of redundant constraints are zero. With the option `minimum_norm`, however, the reactions are
+    distributed over both kinds of constraints such that the norm of all multipliers is smallest. Lambda
+    is None if no constraint is independent. An example is a shaft whose second bearing is a loop
+    closure: every angle of the shaft satisfies the constraints of this closure.
     """
     if Lambda is None:
         return ir.zeros(1 + max(reaction.row for reaction in constraints.reactions), *columns)
@@ -45,10 +45,10 @@ def contact_multipliers(
 def _scattered(
     program: EquationSystem, constraints: ConstraintEquations, rows: Sequence[int], Lambda: Expr
 ) -> Expr:
-    """Return one multiplier per constraint, which is zero for constraints that are not in `rows`.
+    """Return the multipliers in the order of all constraints, with zeros where none is given.
 
-    The vector ends at the last constraint of a closure or knife edge, because other constraints need no
-    multipliers.
+    The argument Lambda contains the multipliers of the constraints `rows`. The result ends at the last
+    constraint of a closure or knife edge, because other constraints need no multipliers.
     """
     reach = 1 + max(reaction.row for reaction in constraints.reactions)
     if list(rows[:reach]) == list(range(reach)):
@@ -64,12 +64,13 @@ def _scattered(
 def _shared(
     program: EquationSystem, C: Expr, rows: Sequence[int], sharing: Sequence[int], Lambda: Expr
 ) -> tuple[list[int], Expr]:
-    """Distribute the reactions over independent and redundant constraints, with least-norm multipliers.
+    """Distribute reactions over independent and redundant constraints, with multipliers of least norm.
 
-    The results are the indices of the constraints that share the reactions, and their multipliers. The
-    multipliers exert the same generalised forces as the multipliers Λ of the independent constraints
-    `rows`. Let C be the Jacobian of the independent constraints. Let T C be the Jacobian of all
-    constraints that share the reactions. The multipliers of least norm are T y with (TᵀT) y = Λ.
+    The first result contains the indices of all constraints that share the reactions, and the second
+    result their multipliers. These multipliers exert the same generalised forces as the multipliers Λ
+    of the independent constraints `rows`. Let C be the Jacobian of the independent constraints, and T C
+    the Jacobian of all constraints that share the reactions. The multipliers of least norm are T y with
+    (TᵀT) y = Λ.
     """
     others = [i for i in sharing if i not in rows]
     if not (others and rows):
@@ -103,12 +104,12 @@ def drive_efforts(
     X: Expr,
     F: Expr,
 ) -> tuple[Expr | None, Expr]:
-    """Return the constraint multipliers Λ, and the drive efforts τ that realise programmed constraints.
+    """Return the constraint multipliers Λ, and the efforts τ of drives that realise programmed constraints.
 
     Λ and τ are the solution of Cᵀ Λ + B τ = M X − F. The matrix C is the Jacobian of the constraints
-    `rows`. These constraints are independent, and no drive exerts their forces. The matrix B selects
-    the coordinates with drives. The results have as many columns as the accelerations X and the forces
-    F.
+    `rows`. These constraints are independent, and no drive exerts their forces. The columns of the
+    matrix B are unit efforts on the coordinates with drives. If the accelerations X and the forces F
+    have c columns, Λ and τ also have c columns.
     """
     assert mechanism.actuated is not None
     program.section("drives")

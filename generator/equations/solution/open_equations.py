@@ -19,9 +19,9 @@ from ..forces.friction import Bristle
 
 @dataclass(frozen=True)
 class OpenEquations:
-    """Equations of motion M q̈ + h = Q + Cᵀ λ and constraints, before a solution method is chosen.
+    """Equations of motion M q̈ + h = Q + Cᵀ λ and constraint equations, for any solution method.
 
-    At this stage, neither an initial state nor a partition of the coordinates is required.
+    Neither an initial state nor a coordinate partition is required for these equations.
 
     Attributes
     ----------
@@ -30,19 +30,24 @@ class OpenEquations:
     mechanism : SymbolicMechanism
         Bodies, force elements and tasks as expressions of the program's parameters.
     bodies, inertia : SymbolicKinematics, Dynamics
-        Motions of all bodies; M, shape (n, n), and h, shape (n,), with gravity in h.
+        The attribute `bodies` contains the motions of all bodies. The attribute `inertia` contains the
+        mass matrix M, shape (n, n), and the inertia and gravity forces h, shape (n,).
     Q : Expr
         Generalised forces without friction, shape (n,), N or N·m.
     constraints : ConstraintEquations or None
-        Constraint equations Φ, Φ̇, γ, shape (m,), and C, shape (m, n); None without constraints.
+        Values Φ, rates Φ̇ and right-hand sides γ of the constraints, shape (m,) each, and Jacobian C,
+        shape (m, n). None if the mechanism has no constraints.
     points, lower : Points, Lowering
-        Quantities of points by name, and the translator of the description's expressions.
+        The attribute `points` returns quantities of points by name. The attribute `lower` translates
+        the description's expressions into expressions of the program.
     bristles, commands : sequences
-        Friction states of the coordinates, and filters of FMU inputs.
+        The attribute `bristles` contains the friction states of the coordinates. The attribute
+        `commands` contains the filters of FMU inputs.
     wrenches : dict
-        For each body the applied wrench on its subtree.
+        Mapping from each body to the sum of the wrenches applied to its subtree.
     measured, states, stored : sequences
-        Outputs and states of the force elements, and functions that return the energies of springs, J.
+        The attribute `measured` contains the outputs of the force elements, and `states` contains their
+        state variables. Each function in `stored` returns the energy of one spring, J.
     """
 
     program: EquationSystem

@@ -72,7 +72,7 @@ def _replaced(composites: Composites, sums: _Sums) -> Iterator[tuple[str, Expr]]
 
 
 class _Sums:
-    """Builder of the inertias, subtree sums, twists and wrenches about the common point."""
+    """Definitions of inertias, subtree sums, twists and wrenches about the common point of a tree."""
 
     def __init__(self, program: EquationSystem, tree: Tree) -> None:
         self._program, self._tree = program, tree
@@ -207,9 +207,9 @@ class _Sums:
         return [c for c, link in enumerate(self._tree.links) if link.parent == b]
 
     def _shift(self, b: int) -> Expr | None:
-        """Return the vector from the reference point of the parent to the reference point of the body.
+        """Return the vector from the reference point of the parent body to that of the body itself.
 
-        The result is None if both are the same point.
+        The result is None if both bodies have the same reference point.
         """
         parent = self._tree.links[b].parent
         return None if self._moves[parent] else self._tree.links[b].arm
@@ -241,7 +241,10 @@ class _Sums:
         return self._coordinate("P", k, self._inertia_times(b, S), text)
 
     def _inertia_times(self, b: int, V: Expr) -> list[tuple[Index, Expr]]:
-        """Return the inertia moment and force of a subtree for a given time derivative of its twist."""
+        """Return the inertia moment and force of a subtree that moves like one rigid body.
+
+        The argument V is the time derivative of the twist of this rigid body.
+        """
         m, s, J = self._masses[b], self._moments[b], _matrix(self._inertias[b])
         return [
             ((_ANGULAR,), J @ V[_ANGULAR] + ir.cross(s, V[_LINEAR])),
@@ -249,7 +252,7 @@ class _Sums:
         ]
 
     def _related(self, j: int, k: int) -> bool:
-        """Whether coordinate j moves the body of coordinate k."""
+        """Whether the body that coordinate k moves is in the subtree that coordinate j moves."""
         return self._tree.freedoms[j].body in self._carriers(self._tree.freedoms[k].body)
 
     def _carriers(self, b: int) -> list[int]:
@@ -260,7 +263,7 @@ class _Sums:
         return found
 
     def mass_matrix(self) -> Iterator[tuple[Index, Expr]]:
-        """Yield the elements in the upper triangle of the mass matrix."""
+        """Yield the index and the expression of each element in the upper triangle of the mass matrix."""
         for k, freedom in enumerate(self._tree.freedoms):
             for j in range(k + 1):
                 value = self._twists[j] @ self._per_acceleration[k] if self._related(j, k) else ir.constant(0.0)
@@ -274,8 +277,7 @@ class _Sums:
     def per_acceleration(self, k: int, b: int) -> tuple[Expr, Expr]:
         """Return the inertia moment and force of a subtree per unit acceleration of a coordinate.
 
-        The coordinate belongs to the subtree. The moment is about the origin of the subtree's root
-        body.
+        The subtree is the one that coordinate k moves. The moment is about the origin of body b.
         """
         P, p = self._per_acceleration[k], self._places[b]
         if self._moves[b]:
@@ -311,7 +313,10 @@ class _Sums:
         return load.rest + (wrench[_ANGULAR] - ir.cross(p, wrench[_LINEAR]))
 
     def _acceleration_wrench(self, b: int, x: Expr) -> Expr:
-        """Return a subtree's inertia wrench due to accelerations, about the subtree's reference point."""
+        """Return the part of a subtree's inertia wrench that is proportional to the accelerations x.
+
+        The moment is about the reference point of the subtree.
+        """
         if b not in self._accelerations:
             self._accelerations[b] = self._define_acceleration_wrench(b, x)
         return self._accelerations[b]
@@ -445,9 +450,10 @@ def _of_point(m: Expr, r: Expr) -> Expr:
 
 
 def _moved(six: Expr, m: Expr, s: Expr, arm: Expr) -> Expr:
-    """Return an inertia about another reference point, shape (6,).
+    """Return an inertia about a new reference point, from the inertia `six` about an old one.
 
-    The argument `arm` is the vector from the new point to the old one.
+    Both inertias have the shape (6,). The vector `arm` leads from the new point to the old point. The
+    mass is m, and s is the first mass moment about the old point.
     """
     (x, y, z), (sx, sy, sz) = arm, s
     tx, ty, tz = sx + m * x, sy + m * y, sz + m * z

@@ -54,7 +54,7 @@ def derive(
 
     program.accepted = mechanism.chain.simulation.violation
     add("position", rows.Phi, lambda row: row.value, "")
-    if mechanism.formulation != "gpme_reduced":  # `gpme_reduced` satisfies velocity constraints exactly
+    if mechanism.formulation != "gpme_reduced":  # `gpme_reduced` keeps velocity constraints exactly
         add("velocity", rows.Phi_dot, lambda row: row.rate, "_dot")
 
 
@@ -69,8 +69,8 @@ def _saddle(
 ) -> LinearSolve:
     """Return the linear system [M Cᵀ; C 0] [Δ; λ] = [0; −r] of a projection onto the constraints.
 
-    Δ is the correction of the coordinates or their rates, and λ contains multipliers. C consists of the
-    rows `rows` of the constraint Jacobian, and r of the same elements of the residual.
+    Δ is the correction of the coordinates or of their rates, and λ contains multipliers. C and r are
+    the constraint Jacobian and the residual, restricted to the constraints `rows`.
     """
     n, zero = mechanism.n, ir.constant(0.0)
     above = [[*(dynamics.M[j, k] for k in range(n)), *(C[i, j] for i in rows)] for j in range(n)]

@@ -21,9 +21,9 @@ def velocities(
 ) -> tuple[Expr, Expr | None] | None:
     """Define the dependent velocities as outputs.
 
-    The result consists of the Jacobian C_d of the dependent coordinates and the matrix D = ∂q̇_d/∂q̇_i.
-    D is None if no coordinate is independent. The whole result is None if no linear system has to be
-    solved.
+    The result is the pair (C_d, D): the Jacobian C_d of the dependent coordinates, and the matrix D =
+    ∂q̇_d/∂q̇_i. D is None if no coordinate is independent. Instead of a pair, the result is None if
+    constraints directly prescribe all dependent velocities.
     """
     program.section("dependent velocities")
     kappa = mechanism.kappa

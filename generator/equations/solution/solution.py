@@ -18,10 +18,11 @@ class Solution:
     forces
         Applied minus inertia forces, shape (n,), N or N·m.
     friction
-        Friction efforts against the motion of each coordinate, shape (n,), N or N·m, or None.
+        Friction efforts that oppose the motion of the coordinates, shape (n,), N or N·m. None if no
+        coordinate has friction.
     multipliers
-        Multipliers in the order of the constraints, up to the last constraint of a closure or knife
-        edge. None if the mechanism has no such constraint.
+        Constraint multipliers in the order of the constraints. The last element belongs to the last
+        constraint of a loop closure or knife edge. None if the mechanism has no such constraint.
     drives
         Efforts of the drives that realise programmed constraints, N or N·m; None if every joint has a
         drive.

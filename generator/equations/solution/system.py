@@ -25,7 +25,7 @@ from ..constraints.constraints import ConstraintEquations
 
 @dataclass(frozen=True)
 class Partition:
-    """Partition of the coordinates and constraints.
+    """Partition into dependent and independent coordinates, and choice of independent constraints.
 
     Attributes
     ----------
@@ -45,19 +45,20 @@ class Partition:
 
 @dataclass(frozen=True)
 class ActiveSystem:
-    """Constraints and coordinates in the linear system of the accelerations.
+    """Constraints and coordinates in the linear system from which the accelerations are computed.
 
     Attributes
     ----------
     rows
-        Indices of the independent constraints, without constraints that fix the value of a coordinate.
+        Indices of the independent constraints in the system. Constraints that prescribe the value of a
+        coordinate are not among them.
     free
         Indices of the coordinates in the system.
     held
-        Mapping from the index of each coordinate with a fixed value to the index of the constraint that
-        fixes it.
+        Coordinates with prescribed values: mapping from the index of the coordinate to the index of the
+        constraint that prescribes its value.
     dependent
-        Positions of the dependent coordinates in `free`.
+        Positions of the dependent coordinates in the tuple `free`.
     without_drive
         Indices of a maximal set of independent constraints whose forces no drive exerts; empty if every
         joint has a drive.
@@ -88,8 +89,8 @@ def active_system(
 ) -> ActiveSystem:
     """Select the constraints and coordinates of the linear system.
 
-    Coordinates with prescribed values are removed, unless the multipliers of all constraints are
-    needed.
+    Coordinates with prescribed values are excluded. If the multipliers of all constraints are needed,
+    these coordinates stay in the system.
     """
     if constraints is None:
         return ActiveSystem((), tuple(range(mechanism.n)), {}, (), ())
@@ -103,10 +104,10 @@ def active_system(
 
 
 def forces(program: EquationSystem, dynamics: Dynamics, Q: Expr, units: Sequence[int]) -> tuple[Expr, Expr]:
-    """Define the applied minus inertia forces Q − h, shape (n,).
+    """Define the forces Q − h, shape (n,): generalised applied forces minus inertia forces.
 
-    The second result, shape (n, 1 + len(units)), has one more column for each of the coordinates
-    `units`. Each of these columns contains a unit effort on its coordinate.
+    The first result is Q − h. The second result, shape (n, 1 + len(units)), has Q − h as its first
+    column. Each further column is a unit effort on one of the coordinates `units`.
     """
     program.section("accelerations")
     f = program.define("f", Q - dynamics.h, None, "applied forces minus inertia forces; N or N.m")
@@ -134,13 +135,13 @@ def stabilised(mechanism: SymbolicMechanism, constraints: ConstraintEquations) -
 
 @dataclass(frozen=True)
 class EquationsOfMotion:
-    """System M X − Cᵀ Λ = F, C X = W for the accelerations X and the constraint multipliers Λ.
+    """Linear system for accelerations X and constraint multipliers Λ: M X − Cᵀ Λ = F and C X = W.
 
     Attributes
     ----------
     held
-        Accelerations of the coordinates whose values are prescribed by constraints; None if there are
-        no such coordinates.
+        Accelerations of the coordinates whose values constraints prescribe; None if there are no such
+        coordinates.
     tree
         Bodies and joint axes from which M is formed.
     """
@@ -161,9 +162,10 @@ def equations_of_motion(
     active: ActiveSystem,
     F: Expr,
 ) -> EquationsOfMotion:
-    """Define the constrained equations of motion for each column of the forces F, shape (n,) or (n, c).
+    """Define the constrained equations of motion for forces F, shape (n,) or (n, c).
 
-    The right-hand side of the constraints is zero in all columns except the first.
+    Each of the c columns of F is a separate right-hand side. The right-hand side of the constraints is
+    zero for all columns except the first.
     """
     wanted = program.define(
         "wanted",
@@ -249,9 +251,9 @@ def solve(
 def submatrix(
     program: EquationSystem, name: str, array: Expr, chosen: tuple[Sequence[int], ...], description: str
 ) -> Expr:
-    """Define a submatrix by its row and column indices and return its symbol.
+    """Define a submatrix with the chosen rows and columns of a matrix, and return its symbol.
 
-    If all indices are chosen, the array itself is returned.
+    If all rows and columns are chosen, the matrix itself is returned.
     """
     if all(list(part) == list(range(size)) for part, size in zip(chosen, array.shape, strict=True)):
         return array
@@ -264,10 +266,10 @@ def submatrix(
 
 
 def _runs(chosen: Sequence[int]) -> list[tuple[slice, slice]]:
-    """Split the chosen indices into runs of consecutive numbers.
+    """Split a list of indices into sections of consecutive numbers.
 
-    The result contains two slices for each run. The first slice contains the positions of the run in
-    `chosen`, and the second slice the indices themselves.
+    The result contains a pair of slices for each section. The first slice selects the section from the
+    list `chosen`. The second slice covers the same numbers as the section.
     """
     runs = []
     for _, group in groupby(enumerate(chosen), key=lambda pair: pair[1] - pair[0]):

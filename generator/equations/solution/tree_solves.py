@@ -89,7 +89,7 @@ def _is_solved_for(inertial: InertiaForces, system: ConstrainedSolve) -> bool:
 
 
 def _by_multipliers(item: Definition, inertial: InertiaForces, system: ConstrainedSolve) -> Definition:
-    """Return the inertia forces M q̈ as F + Cᵀ Λ, from the multipliers of the solved system."""
+    """Return a definition of inertia forces, with the expression F + Cᵀ Λ in place of M q̈."""
     assert system.multipliers is not None
     Lambda = ir.symbol(system.multipliers, system.wanted.shape)
     parts = [((i,), system.right[k] + system.jacobian[:, k] @ Lambda) for i, k in enumerate(inertial.rows)]
@@ -107,9 +107,10 @@ def _operations(system: AccelerationSolve) -> tuple[int, int]:
 
 
 def words(program: EquationSystem, way: Way) -> str:
-    """Return a phrase that names the solution method of the equations of motion and counts its operations.
+    """Return a phrase that states by which method the accelerations are computed.
 
-    If no linear system has to be solved, the phrase is empty.
+    The phrase also states the number of operations of this method and of the rejected method. The
+    phrase is empty if the accelerations require no linear system.
     """
     system = _of_accelerations(program)
     if system is None:

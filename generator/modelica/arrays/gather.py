@@ -24,24 +24,24 @@ _TITLES = {
     "coordinates": "motion",
     "bodies": "motion",
     "joints": "joint reactions",
-}  # headings of arrays whose elements come from several parts of the description
+}  # headings of arrays whose elements have different origins, by index set
 
 
 @dataclass(frozen=True)
 class ArrayDeclaration:
-    """Declaration of a variable, of a derived parameter or of a constant table.
+    """Declaration of a variable, of a derived parameter, or of a constant table of positions.
 
     Attributes
     ----------
     value
         Expression of a derived parameter; None for variables.
     elements
-        Mapping from the position in the array, counted from 1, to the origin of the element: a part of
-        the description or a step of the derivation.
+        Mapping from the position of an array element, counted from 1, to the origin of the element. The
+        origin is an entry of the description or a step of the derivation.
     guess
         Value near the initial state, which solvers use as an initial guess.
     positions
-        Contents of a constant table whose values are positions in arrays, counted from 1.
+        Elements of a constant table. They are positions in arrays, counted from 1.
     """
 
     name: str
@@ -57,7 +57,7 @@ class ArrayDeclaration:
 
     @property
     def is_constant(self) -> bool:
-        """Whether the declared quantity is a constant, that is, its value contains only numbers."""
+        """Whether the value of the declared quantity contains only numbers, no parameters."""
         return bool(self.positions) or (self.value is not None and not self.value.symbols)
 
     @property
@@ -85,7 +85,7 @@ class Statement:
 
 @dataclass(frozen=True)
 class Arrangement:
-    """Variables and equations of a Modelica source.
+    """Variables and equations of a Modelica source, in which arrays replace separate definitions.
 
     Attributes
     ----------
@@ -96,10 +96,11 @@ class Arrangement:
     statements
         Equations.
     spaces
-        Mapping from the name of an array to the names of the index sets of the axes, such as `bodies`.
-        The name is empty for an axis without an index set.
+        Mapping from the name of an array to the names of the index sets of its axes, such as `bodies`.
+        For an axis without an index set, the name is empty.
     values
-        Mapping from the name of an array to its elements as expressions of the original program.
+        Mapping from the name of an array to the values of its elements. The values are expressions of
+        the program before arrays were formed.
     """
 
     program: EquationSystem
@@ -110,9 +111,10 @@ class Arrangement:
 
 
 def arranged(program: EquationSystem, guesses: Mapping[str, Array]) -> Arrangement:
-    """Return the Modelica variables and equations of a program.
+    """Return the variables and equations of a program's Modelica source, with arrays.
 
-    The result represents all definitions and linear systems on which the model depends.
+    Definitions and linear systems on which the model does not depend are omitted. The argument
+    `guesses` is explained in `package.render`.
     """
     return _Gathering(program, guesses).arrangement()
 
@@ -126,7 +128,7 @@ def title(origin: Origin) -> str:
 
 
 class _Gathering:
-    """Builder of the variables and equations of a Modelica source, with arrays of similar definitions."""
+    """Conversion of a program into variables and equations, with arrays in place of similar definitions."""
 
     def __init__(self, program: EquationSystem, guesses: Mapping[str, Array]) -> None:
         self._guesses = guesses
@@ -171,8 +173,8 @@ class _Gathering:
     def _reserve(self, array: GatheredArray) -> None:
         """Reserve the name of an array and the positions of its elements.
 
-        An array is formed only if the quantity exists for every member of the index set. Otherwise
-        nothing is reserved.
+        Nothing is reserved if the quantity is missing for a member of the index set, because the array
+        would then have gaps.
         """
         labels = self._program.gatherings.sets[array.over]
         elements = [array.elements.get(label) for label in labels]
@@ -200,10 +202,11 @@ class _Gathering:
             self._inlined[value.data] = self._definitions[value.data].parts[0][1]
 
     def _in_parameters(self, own: Container[str] = ()) -> Replacement:
-        """Return a substitution for the definitions in expressions of parameters.
+        """Return a substitution that removes symbols of separate definitions from expressions of parameters.
 
-        Each definition is replaced by an array element or by its expression. The names in `own` belong
-        to the array that is being defined, and are not replaced by array elements.
+        The symbol of a definition is replaced by an array element or by the expression of the
+        definition. The argument `own` contains the names of the elements of the array that is being
+        defined. Elements of this array itself do not replace symbols.
         """
         values = {name: place for name, place in self._fixed_places.items() if name not in own}
         values = {name: place for name, place in values.items() if name not in self._parameters or own}
@@ -217,17 +220,21 @@ class _Gathering:
         return {*self._definitions, *self._parameters}
 
     def _is_unfit(self, value: Expr) -> bool:
-        """Whether a value cannot be an array element: an unnamed expression, or a symmetric matrix."""
+        """Whether a value is neither a constant nor a symbol, or is a symmetric matrix.
+
+        Such a value cannot be an element of a Modelica array.
+        """
         if value.op == "symbol":
             definition = self._definitions.get(value.data)
             return definition is not None and definition.symmetric
         return value.op != "constant"
 
     def _owned(self, elements: Iterable[Expr]) -> list[str]:
-        """Return the names of array elements that are not variables of their own in the Modelica source.
+        """Return the names of those array elements that the Modelica source declares only in the array.
 
-        The argument `elements` contains all elements of the array. An element is also a variable of its
-        own if it is an output, an applied force or a calculated parameter.
+        The argument `elements` contains all elements of the array. Elements that are outputs, applied
+        forces or calculated parameters are also declared as scalar variables, so their names are not
+        returned.
         """
         names = [value.data for value in elements if value.op == "symbol"]
         return [
@@ -267,8 +274,9 @@ class _Gathering:
     def _origin(self, array: GatheredArray, origins: set[Origin]) -> Origin:
         """Return the origin of an array, which becomes the heading of its declaration.
 
-        If all elements come from one step of the derivation, this step is the origin. Otherwise the origin
-        is a title of the index set, for example `motion` for an array over the bodies.
+        If all elements originate from the same step of the derivation, this step is the origin.
+        Otherwise the origin is a title that belongs to the index set, for example `motion` for an array
+        over the bodies.
         """
         steps = [origin for origin in origins if origin.kind not in ("link", "base")]
         if len(origins) == 1 and (steps or array.over not in _TITLES):
@@ -293,10 +301,7 @@ class _Gathering:
         )
 
     def _fixed_value(self, name: str, value: Expr) -> Expr:
-        """Return the value of an array element that depends on parameters only.
-
-        The value is an expression over elements of other arrays.
-        """
+        """Return an array element that depends on parameters only, as an expression over other arrays."""
         if value.op != "symbol" or value.data not in self._owned([value]):
             return value
         own = {element.data for element in self._arrays[name][2] if element.op == "symbol"}
@@ -319,9 +324,10 @@ class _Gathering:
         return (array.over, *("" for _ in elements[0].shape))
 
     def _counted(self, shape: Shape) -> tuple[str, ...]:
-        """Return for each axis of an array the name of the index set that numbers its elements.
+        """Return the name of the index set for each axis of an array of the given shape.
 
-        The name is `coordinates` for an axis of length n, and empty for all other axes.
+        If the axis has one element per coordinate, the name is `coordinates`. For all other axes, the
+        name is empty.
         """
         n = len(self._program.gatherings.sets.get("coordinates", ()))
         return tuple("coordinates" if size == n else "" for size in shape)
@@ -397,10 +403,10 @@ class _Gathering:
                 self._statements.append(Statement(symbol[k, 0:k], symbol[0:k, k], item.origin, heading))
 
     def _renamed(self) -> EquationSystem:
-        """Return the program in which array elements replace the names of separate definitions.
+        """Return the program in which elements of arrays replace symbols of separate definitions.
 
-        The replacement affects outputs, states, start values, checks and assertions. The items of the
-        program are not changed.
+        Symbols are replaced in outputs, states, start values, checks and assertions, but not in the
+        definitions and linear systems.
         """
         program, change = self._program, self._change
         start = program.start
@@ -428,11 +434,11 @@ class _Gathering:
 
 
 def _narrowed(left: Expr, right: Expr) -> tuple[Expr, Expr]:
-    """Return both sides of an equation without array dimensions of length 1.
+    """Return both sides of an equation, with array dimensions of length 1 removed from both.
 
-    An array block of one row or column becomes a vector. A block of one element becomes a scalar. A
-    vector of one constant also becomes a scalar, because the compiler rumoca rejects `W[:,i] =
-    zeros(1)` in loops.
+    A block of one row or one column of an array becomes a vector, and a block of one element becomes a
+    scalar. A vector with a single constant also becomes a scalar. The reason is that the compiler
+    rumoca rejects `W[:,i] = zeros(1)` in loops.
     """
     if left.op == "index" and left.shape == (1,) and right.op == "constant":
         return _narrow(left), ir.constant(float(right.data[0]))
@@ -461,20 +467,22 @@ def _equations(item: Item) -> Iterator[tuple[Expr, Expr]]:
         yield item.matrix @ ir.symbol(item.name, item.shape), item.right
     elif isinstance(item, ConstrainedSolve):
         raise TypeError(
-            f"{item.name} is a linear system with constraints; for Modelica, call with_linear_solves() first"
+            f"the linear system {item.name} has constraints, which Modelica source cannot contain;"
+            " call with_linear_solves() first"
         )
 
 
 def with_units(text: str, unit: str | None) -> str:
-    """Return the description of a quantity, with a remark if its elements differ in unit."""
+    """Return a description to which a remark is appended if the quantity has no common unit."""
     return text if unit is not None or ";" in text else f"{text}; units differ by element"
 
 
 def _needed(program: EquationSystem) -> set[str]:
     """Return the names of all definitions and linear systems on which the model depends.
 
-    Outputs, states, events, assertions and initial conditions use them, directly or indirectly. If one
-    element of an array is needed, all elements of the array are needed.
+    The model depends on a definition if an output, state, event, assertion or initial condition uses
+    it, directly or through other definitions. An array is returned completely, even if the model
+    depends on only one of its elements.
     """
     giver = {item.name: item for item in program.items}
     together: dict[str, list[str]] = {}

@@ -74,18 +74,17 @@ Fill: TypeAlias = Callable[[Hole], object]
 
 
 class Walk:
-    """Traversal of an equation that replaces each placeholder.
+    """Function that returns an equation in which each placeholder is replaced.
 
     A placeholder is an index, symbol or constant that can differ between equations of the same form.
-    The function `fill` returns the replacement. In equations of the same form, the placeholders are
-    visited in the same order.
+    The function `fill` returns the replacement of a placeholder. It is called for the placeholders in
+    the order of their occurrence, which equations of the same form share.
     """
 
     def __init__(self, fill: Fill, tables: Tables) -> None:
         self._fill, self._tables = fill, tables
 
     def __call__(self, equation: Equation) -> Equation:
-        """Return the equation with each placeholder replaced by the result of the function `fill`."""
         if isinstance(equation, Statement):
             return replace(equation, left=self._expr(equation.left), right=self._expr(equation.right))
         first, last = self._bound("first", equation.first), self._bound("last", equation.last)
@@ -107,9 +106,10 @@ class Walk:
         return replace(expr, args=args)
 
     def _element(self, expr: Expr) -> Expr:
-        """Return an array element or block with its subscripts replaced.
+        """Return an array element or an array block, with new subscripts in place of the placeholders.
 
-        If the array is a parameter, an element of a table of parameters can replace the array.
+        An array that is a parameter can be an element of a table of parameters. The result is then an
+        element or a block of this table.
         """
         key, array = self._index(expr), self._expr(expr.args[0])
         if array.op != "index":
@@ -138,7 +138,8 @@ class Walk:
 def _is_settled(key: str | slice, size: int) -> bool:
     """Whether a subscript of an array needs no placeholder.
 
-    This is the case if the subscript selects a whole axis, or if it is the iterator of an inner loop.
+    No placeholder is needed for a subscript that selects a whole axis, or for the iterator of an inner
+    loop.
     """
     if isinstance(key, str) or isinstance(key.start, str) or isinstance(key.stop, str):
         return True
@@ -150,9 +151,9 @@ def _counted_from_0(position: object) -> object:
 
 
 def with_loops(arrangement: Arrangement) -> tuple[Arrangement, list[Equation]]:
-    """Return the variables and equations of a Modelica source, with equations of the same form written as loops.
+    """Return the variables and equations, with loops in place of equations of the same form.
 
-    The variables include the constant tables that the loops need.
+    The constant tables that the loops need are added to the variables.
     """
     program = arrangement.program
     tables = tables_for(arrangement)
@@ -180,13 +181,13 @@ def _sides(equations: Iterable[Equation]) -> Iterator[Expr]:
 
 
 def rolled(equations: Iterable[Equation], tables: Tables, iterators: Sequence[str]) -> list[Equation]:
-    """Return the equations under one heading, with loops in place of equations of the same form."""
+    """Return equations of the same heading, with loops in place of equations of the same form."""
     roller = _Roller(tables, iterators)
     return _merged(roller.roll(roller.roll(list(equations))))
 
 
 class _Roller:
-    """Replacement of equations of the same form by loops."""
+    """Search for equations of the same form, and their replacement by loops."""
 
     def __init__(self, tables: Tables, iterators: Sequence[str]) -> None:
         self._tables, self._iterators = tables, iterators
@@ -207,9 +208,10 @@ class _Roller:
         return [equation for _, equation in sorted(found, key=lambda pair: pair[0])]
 
     def _adds_coordinates(self, equation: Equation) -> bool:
-        """Whether the right-hand side has a sum with an element of an array over the coordinates.
+        """Whether the right-hand side of an equation adds an element of an array over the coordinates.
 
-        The elements of such arrays have different units; see the module `mixed`.
+        These arrays contain both lengths and angles, so their elements differ in unit; see the module
+        `mixed`.
         """
         return isinstance(equation, Statement) and any(
             term.op == "index" and term.args[0].data in self._tables.mixed and not term.shape
@@ -233,8 +235,8 @@ class _Roller:
     def _loops(self, alike: list[tuple[int, Equation, list[Hole]]]) -> list[tuple[int, Equation]]:
         """Replace equations of the same form by loops.
 
-        The result contains pairs of a position in the source and a loop or single equation. A loop has
-        the position of its first equation.
+        Each element of the result is a position in the source and an equation or loop. The position of
+        a loop is that of the first equation that it replaces.
         """
         leading = self._leading(alike)
         if leading is None:
@@ -250,7 +252,7 @@ class _Roller:
         return found
 
     def _left_holes(self, equation: Equation) -> range:
-        """Return the indices of the placeholders on the left-hand side of an equation."""
+        """Return the indices of those placeholders that occur on the left-hand side of an equation."""
         count = 0
 
         def fill(hole: Hole) -> object:
@@ -264,10 +266,10 @@ class _Roller:
         return range(count - 1)
 
     def _leading(self, alike: list[tuple[int, Equation, list[Hole]]]) -> int | None:
-        """Return the index of the first placeholder for an array subscript that differs between the equations.
+        """Return the index of the first placeholder that stands for a varying array subscript.
 
-        The equations have the same form: they differ only in the contents of their placeholders. The
-        result is None if no array subscript differs.
+        The equations have the same form, i.e. they differ only in what their placeholders stand for.
+        The result is None if all array subscripts agree in all equations.
         """
         for i in range(len(alike[0][2])):
             if alike[0][2][i].kind == "position" and len({entry[2][i].value for entry in alike}) > 1:
@@ -337,7 +339,8 @@ class _Roller:
         numbers: list[int] = [int(hole.value) for hole in column]  # type: ignore[call-overload]
         if len(set(numbers)) == 1:
             return numbers[0]
-        if first.kind == "last":  # the compiler rumoca accepts only an outer iterator as last value
+        # The compiler rumoca rejects last indices that are neither a number nor an outer iterator.
+        if first.kind == "last":
             return iterator if numbers == list(values) else None
         if first.kind in ("first", "begin"):  # the compiler rumoca requires a first value without iterators
             return None

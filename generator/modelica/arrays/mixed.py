@@ -22,11 +22,11 @@ _Unit = tuple[int, ...]
 
 
 def with_lists(arrangement: Arrangement, equations: Iterable[Equation]) -> tuple[Arrangement, list[Equation]]:
-    """Return variables and equations of a Modelica source, with both sides of some equations in braces.
+    """Return the variables and equations, with equations between lists where units are mixed.
 
     A scalar equation is written as `{x} = {y}` if it contains an element of an array with mixed units.
-    If the value of an output contains an element of this kind, an equation defines the output. The
-    declaration of the output then contains no value.
+    If the value of an output contains such an element, the output's declaration has no value. An
+    additional equation then defines the output.
     """
     program, units = arrangement.program, _units(arrangement)
     named = [_named(equation, arrangement) for equation in equations]

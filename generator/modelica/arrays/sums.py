@@ -1,4 +1,4 @@
-"""Sums over consecutive array elements in short form.
+"""Replacement of sums over consecutive array elements by products of array blocks.
 
 For example, `x[2]*A[2,:] + x[3]*A[3,:] + x[4]*A[4,:]` becomes `x[2:4]*A[2:4,:]`.
 """
@@ -10,13 +10,14 @@ from dataclasses import replace
 from ....language import ir
 from ....language.ir import Expr
 
-_FEWEST = 3  # a sum of at least this many terms becomes a product of array blocks
+_FEWEST = 3  # smallest number of terms of a sum that is replaced by a product of array blocks
 
 
 def folded(expr: Expr) -> Expr:
-    """Return an equal expression in which products of array blocks replace sums of element products.
+    """Return an equal expression in which products of array blocks replace sums over array elements.
 
-    The elements in a sum must be consecutive; see the example of this module.
+    A sum is replaced only if its elements are consecutive, as in the example in the docstring of
+    this module.
     """
     if expr.op in ("symbol", "constant"):
         return expr
@@ -52,9 +53,10 @@ def _terms(expr: Expr) -> list[Expr]:
 
 
 def _elements(term: Expr) -> list[tuple[str, int]] | None:
-    """Return the array name and the first subscript of each factor of a product of array elements.
+    """Return the name of the array and the first subscript for each factor of a product.
 
-    The array name includes the other subscripts. The result is None for any other term.
+    The name of the array is followed by all subscripts except the first. The result is None if a factor
+    is not an array element.
     """
     factors = term.args if term.op == "*" else (term,)
     found = []

@@ -1,7 +1,7 @@
-"""Array subscripts and values in loops, as functions of the loop iterator.
+"""Array subscripts and constant values as functions of the iterator of a loop.
 
-A subscript is an expression of the iterator, or an element of a constant table. A value is always
-an element of a table.
+A subscript is an expression of the iterator, or an element of a constant table. A value that varies
+between passes of a loop is an element of a constant table.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ _NUMBERING, _ALIKE = "numbering", "tables of parameters"  # headings above decla
 
 @dataclass(frozen=True)
 class Topology:
-    """Constant table that assigns a member of the set `of` to each member of the set `over`.
+    """Constant table of the topology: each member of the set `over` has a counterpart in the set `of`.
 
-    For example, a table assigns to each body the position of its parent. Positions are counted from 1.
+    For example, the counterpart of a body is its parent. The table contains positions of the
+    counterparts in the set `of`, counted from 1.
     """
 
     name: str
@@ -35,24 +36,25 @@ class Topology:
     positions: tuple[int, ...]
 
     def entry(self, position: int) -> int | None:
-        """Return the position that the table contains for the member at the given position of `over`.
+        """Return the counterpart that the table assigns to a member of the set `over`.
 
-        Both positions are counted from 1. The result is None if there is no member at the given position.
+        Members and counterparts are given by their positions in their sets, counted from 1. The result
+        is None if the set `over` has no member at the given position.
         """
         return self.positions[position - 1] if 0 < position <= len(self.positions) else None
 
 
 @dataclass
 class Tables:
-    """Constant tables from which equations in loops take array subscripts and values.
+    """Constant tables in which equations in loops look up array subscripts and constant values.
 
     Attributes
     ----------
     spaces
-        Mapping from the name of an array to the name of one index set per axis. For example, an axis
-        with the set `bodies` has one element per body.
+        Mapping from the name of an array to the names of the index sets of its axes. For example, an
+        axis with the index set `bodies` has one element per body.
     known
-        All available tables of array positions.
+        All available tables that contain positions in arrays.
     constants
         Mapping from the name of a constant array to its index set and its elements.
     parameters
@@ -63,12 +65,12 @@ class Tables:
     fresh
         Function that returns a unique name.
     used
-        Names of the tables of array positions that loops use.
+        Names of those tables in `known` that at least one loop uses.
     asked
-        Names of the constant arrays that loops use.
+        Names of those arrays in `constants` that at least one loop uses.
     made
-        Tables of parameters: mapping from the names of the parameters to the name of their table and
-        the shape of one parameter.
+        Tables of parameters: mapping from a tuple of parameter names to the name of their table and the
+        shape of each parameter.
     """
 
     spaces: Mapping[str, tuple[str, ...]]
@@ -93,11 +95,11 @@ class Tables:
     def position(
         self, iterator: str, over: str, values: Sequence[int], wanted: Sequence[int], of: str
     ) -> str | None:
-        """Return an array subscript as an expression of a loop iterator.
+        """Return an expression of the loop iterator that is equal to a subscript in all passes of the loop.
 
-        If the iterator equals `values[k]`, the subscript must equal `wanted[k]`. The iterator is a
-        position in the set `over`, and the subscript is a position in the set `of`. The result is None
-        if no such expression is found.
+        In pass k of the loop, the iterator has the value `values[k]`, and the subscript has the value
+        `wanted[k]`. The iterator refers to the set `over`, and the subscript to the set `of`. The
+        result is None if no such expression is found.
         """
         for text, function in self._candidates(iterator, over, of):
             if self._fits(function, values, wanted):
@@ -141,10 +143,10 @@ class Tables:
     # ---- values of array elements ----
 
     def constant(self, i: str, over: str, values: Sequence[int], wanted: Sequence[np.ndarray]) -> Expr | None:
-        """Return an element of a constant array, with the loop iterator as subscript.
+        """Return an element of a constant array whose subscript is the loop iterator `i`.
 
-        The array elements at the positions `values` must equal the numbers `wanted`. The result is None
-        if no constant array has these elements.
+        For the iterator values `values`, the element has the values `wanted`. The result is None if no
+        constant array over the set `over` has these elements.
         """
         for name, (space, elements) in self.constants.items():
             if space == over and elements[0].shape == wanted[0].shape:
@@ -226,7 +228,7 @@ def tables_for(arrangement: Arrangement) -> Tables:
 
 
 def declared(tables: Tables, program: EquationSystem) -> tuple[ArrayDeclaration, ...]:
-    """Return the declarations of the constant tables and tables of parameters that loops use."""
+    """Return the declarations of all constant tables, including tables of parameters, that loops use."""
     return (*_topology(tables), *_constants(tables, program), *_parameters(tables))
 
 
