@@ -53,9 +53,8 @@ class ArrowVariables:
 def arrows(model: System) -> list[ArrowVariables]:
     """Return the FMU variables that determine direction and length of the drawn force arrows.
 
-    If the equations have no variable for a force, the result contains no arrow for it. A force law
-    can act on a coordinate. The equations contain this force or torque only if the law has the
-    output `force`.
+    If the equations have no variable for a force, no arrow is drawn for this force. The force or torque
+    of a force law on a coordinate is a variable only if the law has the output `force`.
     """
     program, mechanism = model.native_program, model.mechanism
     known = {name for item in program.items for name in given(item)} | {i.name for i in program.inputs}
@@ -70,7 +69,7 @@ def arrows(model: System) -> list[ArrowVariables]:
 
 
 def with_arrows(program: EquationSystem, found: Sequence[ArrowVariables]) -> EquationSystem:
-    """Return equations whose additional outputs determine the force arrows."""
+    """Return the equations with additional outputs, from which a web page draws the force arrows."""
     return replace(program, outputs=[*program.outputs, *(output for arrow in found for output in arrow.outputs())])
 
 

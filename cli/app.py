@@ -297,7 +297,7 @@ add_linear(app)
 
 @command(app)
 def loads(source: DescribedVariant, folder: Folder, options: MotionOptions, answer: Printed) -> None:
-    """Compute root mean square and peak of joint reactions, closure forces and drive efforts; write
+    """Compute root mean squares and peaks of joint reactions, loop-closure forces and drive efforts; write
     loads.csv.
     """
     from ..core.csv_file import write_csv

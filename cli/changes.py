@@ -24,7 +24,7 @@ def changes_of(texts: Iterable[str]) -> dict[str, Any]:
             expected = "expected KEY=VALUE, as in simulation.stop=2"
             problems.append(Problem(f"--set {text}", expected))
         elif key in found:
-            problems.append(Problem(f"--set {key}", "occurs twice; expected one value"))
+            problems.append(Problem(f"--set {key}", "the key occurs twice; expected one value"))
         else:
             found[key] = _value(value)
     if problems:

@@ -127,7 +127,7 @@ def write_each(targets: Iterable[Path], write: Callable[[Path], Path]) -> Writte
 
 
 def show(shown: Iterable[Table | str], paths: list[Path]) -> None:
-    """Print tables and lines, then the paths of written files."""
+    """Print tables and lines of text, and then the paths of the written files."""
     for part in shown:
         screen.print(part)
     wrote(paths, as_json=False)

@@ -40,7 +40,7 @@ def cosim(context: typer.Context, source: CosimSystem, options: CosimOptions, an
 
 
 def split(source: DescribedVariant, options: SplitOptions, answer: Printed) -> None:
-    """Cut a machine at joints, closures or ropes; write its parts as descriptions and as SSP archives."""
+    """Cut a mechanism at joints, loop closures or ropes; write the parts, and SSP archives that couple them."""
     model = load(source)
     with progress_bars() as progress:
         found = model.split(**vars(options) | {"progress": renamed(progress, "compiling: {}")})

@@ -63,7 +63,7 @@ def export_urdf(source: DescribedVariant, options: ExportOptions, answer: Printe
 
 
 def _new(path: Path) -> Path:
-    """Return the default path if no file exists there.
+    """Return the path of an output file, which must not exist yet.
 
     Raises
     ------
@@ -71,7 +71,7 @@ def _new(path: Path) -> Path:
         If the file exists, because users may have edited it.
     """
     if path.exists():
-        raise DescriptionError(str(path), "the file exists already; choose a file by --out")
+        raise DescriptionError(str(path), "the file exists already; choose another file with --out")
     return path
 
 

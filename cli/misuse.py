@@ -23,7 +23,7 @@ _WITHDRAW: dict[str, Callable[[Path, str | None, Path | None], None]] = {
 
 
 def withdraw_misused(arguments: Sequence[str]) -> None:
-    """Remove or rename the result files of an earlier command if it is repeated with invalid options.
+    """Remove or rename the results of an earlier command if the same command is given with invalid options.
 
     If the output folder cannot be determined from the arguments, no file is changed.
 

@@ -1,4 +1,4 @@
-"""Exit status of commands, and loading of the description."""
+"""Functions that load the description of a command and determine the exit status of the command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conversion of tables and texts to HTML, so that notebooks can display objects."""
+"""Functions that convert tables and texts to HTML for display in notebooks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Number ranges in the notation `first:last:count`."""
+"""Ranges of evenly spaced numbers in the notation `first:last:count`."""
 
 from __future__ import annotations
 

@@ -67,9 +67,9 @@ def reusing(fresh: bool = False) -> Iterator[None]:
 
 
 def object_folder() -> Path | None:
-    """Return the folder in which the C compiler's object files are stored for reuse.
+    """Return the folder in which object files are stored for reuse.
 
-    If object files must not be reused, the result is None.
+    The result is None if object files must not be reused.
     """
     current = _CURRENT.get()
     return None if current is None or current.fresh else current.store.folder
@@ -152,7 +152,10 @@ def fingerprint(value: object) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Convert a value to objects that JSON supports; different values yield different JSON texts."""
+    """Convert a value to objects that JSON supports.
+
+    Different values yield different JSON texts.
+    """
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):

@@ -16,11 +16,11 @@ from .errors import DescriptionError
 from .files import write_atomically
 
 FOLDER, LIMIT = "GPMELICA_CACHE", "GPMELICA_CACHE_LIMIT"  # environment variables: cache folder, cache limit in MB
-_MOST = 1000.0  # Default limit of the total size, MB.
-_LEFT = 0.8  # If the total size exceeds the limit, results are removed down to this fraction of the limit.
+_MOST = 1000.0  # Default limit of the total size of all stored results, MB.
+_LEFT = 0.8  # If stored results exceed the limit of their size, they are reduced to this fraction of the limit.
 _MAGIC = b"gpmelica result 1\n"
 _ABANDONED = 3600.0  # Greatest age of an unfinished file that a process may still write, s.
-_OWN = re.compile(r"[0-9a-f]{62}|\..*\.part")  # Patterns of file names: results, unfinished files.
+_OWN = re.compile(r"[0-9a-f]{62}|\..*\.part")  # File name pattern: a stored result, or an unfinished file.
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Store:
         return content
 
     def write(self, key: str, content: bytes) -> None:
-        """Store content under a key."""
+        """Write content to the file of a key; errors of the file system are ignored."""
         with suppress(OSError):
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             write_atomically(self._path(key), _head(key, content) + content)

@@ -183,10 +183,10 @@ def output_grid(stop: float, step: float) -> Array:
 
 
 def rows_at(grid: Array, recorded: Array, rounding: float) -> NDArray[np.intp]:
-    """Return, for each output time, the index of the last recorded time at or before the output time.
+    """Return the index of the recorded time that belongs to each output time.
 
-    Times that differ by less than `rounding` count as equal. The first output time is an exception: no
-    recorded time after it is used, even if the difference is less than `rounding`.
+    The index is that of the last recorded time at or before the output time. A recorded time that is
+    later by less than `rounding` also counts, except for the first output time.
     """
     later = np.append(0.0, np.full(len(grid) - 1, rounding))
     return np.asarray(np.searchsorted(recorded, grid + later, side="right") - 1)

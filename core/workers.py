@@ -164,7 +164,7 @@ class _Over(Exception):
 
 
 class Awaited(Protocol[_Answer_co]):
-    """Function that waits for the result of a job."""
+    """Type of the function that waits for the result of a job."""
 
     def __call__(self, meanwhile: Callable[[], object] = ...) -> _Answer_co:
         """Wait for the result and return it. During the wait, call `meanwhile` ten times per second."""

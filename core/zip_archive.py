@@ -15,9 +15,10 @@ _UNIX = 3  # code for Unix, so that programs interpret the file permissions in t
 
 
 def pack(entries: Mapping[str, str | bytes]) -> bytes:
-    """Return a zip archive of files by their paths; text is encoded as UTF-8.
+    """Return a zip archive that contains the given files; the keys are paths in the archive.
 
-    Equal files yield equal archives: members are sorted, and all have the same date.
+    Text is encoded as UTF-8. Equal files yield equal archives: members are sorted, and all have the
+    same date.
     """
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -1,9 +1,8 @@
-"""Separate process of the oracle: `python -m gpmelica.oracle.process FOLDER`.
+"""Separate process of the independent Python solver: `python -m gpmelica.oracle.process FOLDER`.
 
-The folder contains the input file `given.json`. The process first writes messages about the
-initial state to `said.json`. It then writes the trajectory, or the error that ended the
-simulation, to `run.pickle`. During the simulation, the file `part.txt` contains the completed
-fraction, 0 to 1.
+The folder contains the input file `given.json`. The process first writes messages about the initial
+state to `said.json`. It then writes the trajectory to `run.pickle`, or the error that ended the
+simulation. During the simulation, the file `part.txt` contains the completed fraction, 0 to 1.
 """
 
 from __future__ import annotations
@@ -41,16 +40,16 @@ def write_given(
     inputs: dict[str, list[list[float]]],
     tolerance: float | None = None,
 ) -> None:
-    """Write the input file of the oracle's process.
+    """Write the input file for the process of the independent Python solver.
 
     Parameters
     ----------
     folder : Path
         Working folder of the process.
     data : dict
-        Description as plain tables.
+        Description as nested dictionaries.
     claims : Claims
-        Initial state and choices of the generator.
+        Initial state and choices of the model generator.
     inputs : dict
         For each input, by name: a list of times, s, and a list of values.
     tolerance : float or None
@@ -61,7 +60,7 @@ def write_given(
 
 
 def main(folder: Path) -> None:
-    """Check the initial state and simulate the mechanism in the given working folder."""
+    """Check the initial state, simulate the mechanism, and write the results to the working folder."""
     if OVER:
         _limit()
     given = json.loads((folder / GIVEN).read_text("utf-8"))
@@ -80,7 +79,7 @@ def completed(folder: Path) -> float:
     """Return the completed fraction of the simulation in a working folder, 0 to 1."""
     try:
         return float((folder / PART).read_text("ascii"))
-    except OSError:  # the simulation has not begun
+    except OSError:  # the file does not exist before the simulation begins
         return 0.0
 
 

@@ -205,7 +205,7 @@ def rumoca_attempt(
         )
         slot = Slot("rumoca", lambda: job)
         found = slot.read() or rumoca_process.simulate(job, meanwhile)
-        if found is not None and not found.note:  # A run with a note has reached a time limit and ended early.
+        if found is not None and not found.note:  # A note means that a time limit ended the run early.
             slot.keep(found)
         return found
 

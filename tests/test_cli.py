@@ -338,7 +338,7 @@ def test_changes_on_the_command_line(gpmelica: Command, arm: Path) -> None:
     assert [body["mass"] for body in model.check().data()["bodies"]] == [4.0, 10.0]
     fails(gpmelica("check", arm, "--set", "links.lowr.mass=2"), 2, "there is no key 'lowr'; did you mean 'lower'?")
     fails(gpmelica("check", arm, "--set", "push"), 2, "--set push: expected KEY=VALUE")
-    fails(gpmelica("check", arm, "--set", "push=1", "--set", "push=2"), 2, "--set push: occurs twice")
+    fails(gpmelica("check", arm, "--set", "push=1", "--set", "push=2"), 2, "--set push: the key occurs twice")
 
 
 def test_every_command_with_cases_takes_changes() -> None:

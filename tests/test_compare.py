@@ -82,7 +82,7 @@ def test_scale_is_taken_over_the_compared_horizon() -> None:
     result = compare(reference, run(time=short, angle=wave(short) + 2e-3), UNITS, 1e-2)
     assert result.rel_error["angle"] == pytest.approx(1e-3, rel=1e-9)
     assert result.horizon == pytest.approx(1.0)
-    assert result.note == "compared over 1 s of the full 2 s"
+    assert result.note == "the comparison covers 1 s of the full 2 s"
 
 
 def test_a_run_that_stops_early_can_be_made_to_fail() -> None:

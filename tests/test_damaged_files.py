@@ -107,7 +107,7 @@ def test_crash_of_an_fmu_is_reported(hanging: Compiled, tmp_path: Path, gpmelica
     native.build(crashing, fmu, binaries.toolchains("2.0"), {})
     done = gpmelica("compare", hanging.fmu, fmu)
     assert done.status == 1 and "Traceback" not in done.err
-    assert "crashing.fmu: the FMU crashed its process, which ended" in done.err
+    assert "crashing.fmu: the process of the FMU crashed: it ended" in done.err
 
 
 # ---- Descriptions broken at random ------------------------------------------------------------------------------

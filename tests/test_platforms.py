@@ -245,7 +245,11 @@ def test_code_for_a_processor(tmp_path: Path) -> None:
             r"march: native builds for this machine only",
         ),
         ("native", {"compiler": "openmodelica"}, r"march: openmodelica does not choose processors"),
-        ("x86-64-v3", {}, r"march: the compiler \(a compiler of 1999, for .*\) does not know x86-64-v3"),
+        (
+            "x86-64-v3",
+            {},
+            r"march: the compiler \(a compiler of 1999, for .*\) does not support the processor x86-64-v3",
+        ),
     ],
 )
 def test_processors_that_cannot_be(

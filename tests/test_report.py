@@ -160,7 +160,7 @@ def test_report_is_complete(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     for text in [*names, *report.comparisons[1].max_abs_error, *report.compilers.values(), report.command]:
         assert text in content.text, text
     assert report.agrees.text in content.text
-    assert "compared over 1 s of the full 2 s" in content.text
+    assert "the comparison covers 1 s of the full 2 s" in content.text
     assert "0.0731 at t = 1.37 s" in content.text
     assert seen == [picture.title for picture in some_pictures()]
     files = [link for link in content.links if not link.startswith("#")]

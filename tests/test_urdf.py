@@ -581,6 +581,6 @@ def test_files_are_not_overwritten(tmp_path: Path, gpmelica: Command, monkeypatc
     path.write_text("edited", encoding="utf-8")
     answer = gpmelica(*command)
     assert answer.status == 2
-    assert "exists already; choose a file by --out" in answer.err
+    assert "exists already; choose another file with --out" in answer.err
     assert path.read_text(encoding="utf-8") == "edited"
     assert gpmelica(*command, "--out", path).status == 0

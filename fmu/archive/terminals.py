@@ -16,9 +16,9 @@ PATH = "terminalsAndIcons/terminalsAndIcons.xml"
 def terminals(mechanism: Mechanism) -> dict[str, str]:
     """Return the content of `terminalsAndIcons.xml` by its path in the archive.
 
-    The dictionary is empty if the model has no applied forces that are inputs. The terminal of a joint
-    force has the members effort, position and velocity. The terminal of a force at a point has the
-    members x, y and z.
+    The dictionary is empty if no applied force of the model is an input. The terminal of a joint force
+    has the members effort, position and velocity. The terminal of a force at a point has the members x,
+    y and z.
     """
     found = {force.name: _members(mechanism, force) for force in mechanism.forces if None in force.values}
     if not found:

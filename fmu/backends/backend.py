@@ -1,4 +1,4 @@
-"""Table of the backends that build FMUs, and the choice among them."""
+"""List of the backends that build FMUs, and functions that select backends from this list."""
 
 from __future__ import annotations
 

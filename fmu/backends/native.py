@@ -56,7 +56,7 @@ _FLAGS: dict[str, tuple[str, ...]] = {
     "equations_outputs_reverse.c": ("-w", "-O1"),
 }
 # Maximum length of a source file, in characters without comments, for the default optimisation level.
-# Longer files, such as those of a humanoid robot, get a lower optimisation level; the code is equally fast.
+# Longer files, such as those of a humanoid robot, have a lower optimisation level and are equally fast.
 _LONG: dict[str, tuple[int, str]] = {
     "equations_dynamics.c": (390_000, "-O1"),
     "equations_dynamics_forward.c": (1_110_000, "-Og"),

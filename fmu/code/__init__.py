@@ -1,1 +1,1 @@
-"""Generated C code of an FMU: evaluation stages, their derivatives and dependencies, and tables."""
+"""Generator of an FMU's C code: evaluation stages, their derivatives, and constant tables."""

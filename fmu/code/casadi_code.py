@@ -10,7 +10,7 @@ from .stage_derivatives import StageDerivative
 from .staged import Labels, Staged
 from .tape import tape
 
-# Source file of each group of evaluation stages; all other groups go to the file of the outputs.
+# Source file of each group of evaluation stages; all other groups share the source file of the outputs.
 _FILES = {"prepare": "start", "start": "start", "dynamics": "dynamics"}
 # For a rising and a falling index in one loop, gcc 12 computes addresses as a null pointer plus an index.
 # gcc 12 then concludes that the loop never accesses memory, and removes the call of the function with the loop.

@@ -59,9 +59,9 @@ def _norm(square: SX) -> SX:
 
 
 def needed(program: EquationSystem, roots: Iterable[Expr], known: Container[str] = ()) -> set[str]:
-    """Return the names of all definitions and solutions on which expressions depend, also indirectly.
+    """Return the names of all definitions and solutions of linear systems on which expressions depend.
 
-    The search ends at names in `known`, which are not part of the result.
+    Indirect dependencies are included. The search ends at names in `known`, which are not part of the result.
     """
     items = {name: item for item in program.items for name in given(item)}
     stack = [name for root in roots for name in root.symbols]

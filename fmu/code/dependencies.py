@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from .staged import Block, ConstrainedSystem, Stage, Staged, TreeSystem
 
 Mask = NDArray[np.bool_]
-# Kinds of known quantities; the columns of a dependency mask have this order.
+# Kinds of known quantities, in the order of the columns of a Boolean dependency mask.
 _KNOWN = ("states", "inputs", "time", "parameters")
 
 
@@ -53,10 +53,10 @@ class Dependencies:
 
 
 def dependencies(staged: Staged) -> Dependencies:
-    """Return the structural dependencies of a model, from sparsity patterns of evaluation stages.
+    """Return the structural dependencies of a model, computed from sparsity patterns of its evaluation stages.
 
-    A solution of a linear system depends on everything on which the matrix and right-hand side
-    depend.
+    The solution of a linear system is assumed to depend on everything that affects the matrix or the
+    right-hand side.
     """
     blocks = [staged.blocks[name] for name in _KNOWN]
     known = np.zeros((staged.size, sum(block.size for block in blocks)), dtype=bool)

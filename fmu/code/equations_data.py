@@ -41,7 +41,7 @@ from .staged import (
 from .start import at_defaults, initial, parameter_of
 
 _TIMED = "timed_intervals"
-_OWN_BLOCKS = {"start_values"}  # Workspace blocks that the model-independent C code does not access by name.
+_OWN_BLOCKS = {"start_values"}  # Workspace blocks that only generated C code accesses.
 _COUNTED = (
     *("states", "inputs", "switches", "parameters", "outputs"),
     *("start_checks", "checks", "calculated", "requirements"),
@@ -256,7 +256,7 @@ def _initialiser(value: Any) -> str:
 
 
 _FIELDS = {StagedSystem: "system", ConstrainedSystem: "constrained", TreeSystem: "tree"}
-# Functions that convert an entry of each integer array in a TreeSystem to C code.
+# For each tuple of a TreeSystem: the function that converts an element of the tuple to C code.
 _LISTS: dict[str, Callable[[Any], str]] = {"parents": str, "ends": str, "motions": lambda x: f"TREE_{x.upper()}"}
 
 
@@ -372,7 +372,7 @@ def _lookup(lookup: Lookup) -> dict[str, Any]:
 
 
 def _paces(program: EquationSystem, timed: Pace) -> dict[str, Pace]:
-    """Return the upper bounds of the step size that vary with time, by the name of their C array."""
+    """Return the upper bounds of the step size that vary with time; the keys are names of C arrays."""
     found = {f"{name}_intervals": table.pace for name, table in _tables(program)} | {_TIMED: timed}
     return {name: pace for name, pace in found.items() if not pace.is_steady}
 

@@ -1,7 +1,7 @@
 """Search for repeated sequences in a tape of operations, such as the equations of equal beam elements.
 
-Repeated sequences become loops in the generated C code. For a larger mechanism of this kind, the
-code and its compile time therefore hardly grow.
+Repeated sequences become loops in the generated C code. The code of a beam with more elements is
+therefore hardly longer, and its compile time hardly grows.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ _WORTH = 24  # Minimum number of lines that a loop must save in the generated co
 
 
 class Piece(NamedTuple):
-    """Section of a tape of operations, which is executed as a loop or once.
+    """Section of a tape of operations; a repetitive section is executed as a loop.
 
-    The section consists of `rounds` repetitions of `period` operations, from the index `start` on.
+    The section begins at the operation with the index `start`. It consists of `rounds` repetitions of
+    `period` operations.
     """
 
     start: int
@@ -93,7 +94,7 @@ def _repetitions(kinds: NDArray[np.int64]) -> list[Piece]:
     kinds = np.unique(kinds, return_inverse=True)[1].astype(np.min_scalar_type(len(kinds)))
     for period in range(1, min(_PERIOD, len(kinds) // 2) + 1):
         begins, ends = _stretches(kinds[:-period] == kinds[period:])
-        least = -(-_WORTH // period) * period  # `_WORTH`, rounded up to a multiple of the period
+        least = -(-_WORTH // period) * period  # smallest multiple of the period that is at least `_WORTH`
         for k in np.flatnonzero(ends - begins >= least):
             found.append(Piece(int(begins[k]), period, int(ends[k] - begins[k]) // period + 1))
     return found
@@ -110,9 +111,9 @@ def _stretches(holds: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.
 
 
 def _free(loop: Piece, taken: NDArray[np.bool_]) -> list[Piece]:
-    """Return the parts of a loop that do not overlap with already chosen loops.
+    """Return the parts of a loop that lie outside of all loops chosen earlier.
 
-    Parts that are too short for a loop are omitted.
+    Parts that would save too few lines of code are omitted.
     """
     begins, ends = _stretches(~taken[loop.start : loop.end])
     rests = (

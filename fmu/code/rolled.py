@@ -122,7 +122,7 @@ def _kinds(tape: Tape) -> Integers:
 def _operands(tape: Tape, piece: Piece) -> list[list[Operand]]:
     """Return the operands of each operation in a section of the tape.
 
-    If the section is a loop, only the operations in the loop's body are listed.
+    For a loop, the operands of one iteration are returned.
     """
     blocks = tape.blocks[piece.start : piece.start + piece.period]
     elements = tape.elements[piece.start : piece.end].reshape(piece.rounds, piece.period, 2)
@@ -145,7 +145,7 @@ def _operand(block: int, elements: list[int], local: bool, carried: bool, line: 
 
 
 class _Names:
-    """Names in a C function: enum constants of the arguments and results, and names of array elements."""
+    """Names in a C function: an enum constant for each argument and result, and a name for each array element."""
 
     def __init__(self, labels: Labels) -> None:
         self._labels = {"arg": labels.arguments, "res": labels.results}
@@ -173,7 +173,7 @@ class _Names:
 
 @dataclass
 class _Memory:
-    """Locations of computed values that several pieces of the generated code share.
+    """Locations of computed values that several generated C functions share.
 
     A value is either a result of the function or stored in a cell of the scratch array `w`.
     """
@@ -187,11 +187,10 @@ class _Memory:
         self._results = {operation: dict(places) for operation, places in self.tape.results.items()}
 
     def result(self, values: StridedOperand) -> StridedOperand | None:
-        """Return the location of computed values among the function's results.
+        """Return which function result contains all the given computed values, and their indices in this result.
 
-        The location consists of the index of a result and the indices of the values in this result. If
-        several results contain all values, the first one is used. If no result contains all values, None is
-        returned.
+        If several function results contain all values, the first one is used. The returned object is
+        None if no function result contains all values.
         """
         found = [self._results.get(operation, {}) for operation in values.elements]
         block = next(iter(found[0]), None)
@@ -200,10 +199,10 @@ class _Memory:
         return StridedOperand(block, tuple(places[block] for places in found))
 
     def places(self, values: StridedOperand) -> tuple[str, int, Sequence[int]]:
-        """Return the location of values in memory: C array, index of the block, and indices in the block.
+        """Return where values are stored: the C array, the index of the block, and the indices in the block.
 
         The C array is `arg` (arguments), `res` (results) or the scratch array `w`. A block is one
-        argument or result; for `w`, the block index is 0.
+        argument or result. For the array `w`, the block index is 0.
         """
         if values.block != COMPUTED:
             return "arg", values.block, values.elements
@@ -213,14 +212,14 @@ class _Memory:
 
 
 def _memory(tape: Tape, cut: Sequence[Piece], operands: Sequence[list[list[Operand]]], names: _Names) -> _Memory:
-    """Allocate cells of the scratch array `w` for all values that several pieces of the code share.
+    """Allocate cells of the scratch array `w` for all values that several C functions share.
 
     In a loop, the results of one line occupy consecutive cells, one per iteration. A cell is reused
-    after the last piece of code that reads its value.
+    after the last C function that reads its value.
     """
     memory = _Memory(tape, names)
     last = _last_readers(memory, operands)
-    busy = np.full(0, -1)  # for each memory cell: index of the last C function that reads it
+    busy = np.full(0, -1)  # index of the last C function that reads each memory cell
     for k, piece in enumerate(cut):
         readers = last[piece.start : piece.end].reshape(piece.rounds, piece.period).max(axis=0)
         lines = np.flatnonzero(readers >= 0)
@@ -236,10 +235,10 @@ def _memory(tape: Tape, cut: Sequence[Piece], operands: Sequence[list[list[Opera
 
 
 def _last_readers(memory: _Memory, operands: Sequence[list[list[Operand]]]) -> Integers:
-    """Return for each of n operations the index of the last C function that reads its result, shape (n,).
+    """Return the index of the last C function that reads the result of each operation, shape (n,).
 
-    Each section of the tape becomes one C function. Only results that are read from the scratch array `w`
-    have an index. For all other results, the index is −1.
+    Each section of the tape becomes one C function. The index is −1 if no function reads the result
+    from the scratch array `w`.
     """
     last = np.full(len(memory.tape.codes), -1)
     for k, lines in enumerate(operands):
@@ -250,7 +249,7 @@ def _last_readers(memory: _Memory, operands: Sequence[list[list[Operand]]]) -> I
 
 
 def _read(operands: Iterable[Operand]) -> Iterable[StridedOperand]:
-    """Yield those of the given operands that the C code reads from memory, not from local variables."""
+    """Yield the given operands that the C code reads from memory. Operands in local variables are omitted."""
     for operand in operands:
         if isinstance(operand, Carried):
             yield operand.first
@@ -278,9 +277,9 @@ class _Text:
 
     def __init__(self, tape: Tape, piece: Piece, operands: list[list[Operand]], memory: _Memory) -> None:
         self._tape, self._piece, self._operands, self._memory = tape, piece, operands, memory
-        self._columns: dict[tuple[int, ...], int] = {}  # column in the index table, by index sequence
+        self._columns: dict[tuple[int, ...], int] = {}  # column of each index sequence in the C table of indices
         self._uses = Counter(operand for line in operands for operand in line)
-        # Name of a C variable, by operand. Operands that an iteration reads several times have a variable.
+        # Name of the C variable of each operand that one loop iteration reads several times.
         self._named: dict[StridedOperand, str] = {}
         self._carried: dict[Carried, str] = {}
         self.arrays: set[str] = set()  # names of the C function's parameters that its code uses
@@ -310,8 +309,9 @@ class _Text:
             self._write("w", 0, [self._memory.cells[k] for k in row], line)
 
     def _operand(self, operand: Operand) -> tuple[str, str]:
-        """Return the C expression of an operand and, for a comment, the names of the elements that
-        the operand reads.
+        """Return the C expression of an operand, and a text for a comment in the C code.
+
+        The text contains the names of the elements that the operand reads.
         """
         if isinstance(operand, LocalOperand):
             return f"a{operand.line}", ""
@@ -354,7 +354,7 @@ class _Text:
         return f"    enum {{ {', '.join(f'{name} = {block}' for name, block in self._blocks.items())} }};\n"
 
     def _index(self, indices: Sequence[int]) -> str:
-        """Return the C expression of an index that depends on the loop iteration."""
+        """Return the C expression of an array index that depends on the loop iteration."""
         steps = {b - a for a, b in pairwise(indices)} or {0}
         if len(steps) > 1:
             return f"at[i][{self._columns.setdefault(tuple(indices), len(self._columns))}]"
@@ -362,7 +362,7 @@ class _Text:
         return str(indices[0]) if step == 0 else f"{indices[0]} + i" if step == 1 else f"{indices[0]} + {step}*i"
 
     def _table(self) -> str:
-        """Return the C table of all indices that are not affine functions of the loop iteration."""
+        """Return the C table of all array indices that are not affine functions of the loop iteration."""
         if not self._columns:
             return ""
         rows = (", ".join(map(str, row)) for row in zip(*self._columns, strict=True))

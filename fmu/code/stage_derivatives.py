@@ -114,7 +114,7 @@ def differentiate(stage: Stage) -> StageDerivative:
 
 
 def _solve(system: AnySystem, results: list[SX]) -> tuple[int, list[SX], list[SX], tuple[Block, ...]]:
-    """Return the quantities of a linear solve that its directional derivative needs.
+    """Return the data that the directional derivative of a linear solve needs.
 
     Returns
     -------

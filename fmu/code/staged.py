@@ -21,7 +21,7 @@ INPUT_ORDERS = 3
 
 @dataclass(frozen=True)
 class Block:
-    """Consecutive doubles in the workspace array of the generated C code."""
+    """Block of consecutive doubles in the workspace array of the generated C code."""
 
     offset: int
     size: int
@@ -39,9 +39,9 @@ class Label:
 
     @classmethod
     def of(cls, name: str, members: Iterable[tuple[str, int]]) -> Label:
-        """Return the label of a workspace block with several variables, from their names and sizes.
+        """Return the label of a workspace block from the names and sizes of its variables.
 
-        The element of a scalar variable is called `x`. The elements of an array are called `x[0]`,
+        A scalar variable `x` gives the element name `x`. An array `x` gives the element names `x[0]`,
         `x[1]`, ….
         """
         elements = ([member] if size == 1 else [f"{member}[{i}]" for i in range(size)] for member, size in members)
@@ -141,7 +141,7 @@ class TreeSystem:
 
     @property
     def left(self) -> tuple[Block, ...]:
-        """Workspace blocks of the arrays that define the mass matrix M, and of the constraint Jacobian C."""
+        """Workspace blocks of the arrays that define the mass matrix, then the block of the Jacobian C."""
         return self.axes, self.inertias, self.arms, self.armatures, self.jacobian
 
 

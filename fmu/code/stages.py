@@ -68,10 +68,10 @@ Solve: TypeAlias = LinearSolve | TreeSolve | ConstrainedSolve
 
 @dataclass(frozen=True)
 class _Plan:
-    """Plan of an evaluation stage: definitions, followed by either a linear solve or results.
+    """Plan of an evaluation stage, which evaluates definitions.
 
-    `results` maps the name of a workspace block to the expressions whose values are stored in the
-    block.
+    The stage then either solves a linear system or stores results. `results` maps the name of a
+    workspace block to the expressions whose values are stored in the block.
     """
 
     group: str
@@ -99,7 +99,7 @@ class _Cutter:
         self.result = Staged()
         self.known: dict[str, SX] = {}  # CasADi expressions by name: inputs, and results of earlier stages
         self.arguments: list[tuple[SX, Block]] = []
-        self.read: set[str] = set()  # names of all variables that any stage reads
+        self.read: set[str] = set()  # names of the variables that at least one stage reads
         self._base_blocks()
 
     def staged(self) -> Staged:
@@ -122,7 +122,7 @@ class _Cutter:
     def _run(self, plans: list[_Plan], beyond: set[str]) -> None:
         """Create evaluation stages from plans and append them to the result, in the order of evaluation.
 
-        The argument `beyond` contains the names of values that stages of other plans read.
+        The argument `beyond` contains the names of values that stages outside of these plans read.
         """
         for position, plan in enumerate(plans):
             self._stage(plan, beyond.union(*(other.uses() for other in plans[position + 1 :])))
@@ -204,10 +204,10 @@ class _Cutter:
         return plans
 
     def _results(self) -> dict[str, dict[str, Sequence[Expr]]]:
-        """Return the result expressions of all evaluation stages.
+        """Return the expressions whose values the evaluation stages store.
 
-        The keys of the outer mapping are groups of stages. The keys of the inner mappings are the names of
-        the workspace blocks that receive the results.
+        The outer mapping has groups of stages as keys. Each inner mapping has names of workspace blocks
+        as keys.
         """
         program = self.program
         results: dict[str, dict[str, Sequence[Expr]]] = {
@@ -355,14 +355,14 @@ class _Cutter:
         return {value.name: start(value.expr) for value in self.program.start_values}
 
     def _carry(self, values: Mapping[str, SX]) -> list[SX]:
-        """Return the values that later stages need; equal values are returned only once.
+        """Return the values that later stages need, without duplicates.
 
         The method also defines the symbols by which later stages read these values.
         """
         rows = {name: value.T for name, value in values.items()}
         entries = {name: [(entry.element_hash(), entry) for entry in row.nonzeros()] for name, row in rows.items()}
         # Later stages can use numbers and function arguments directly, so these need no copy in the workspace.
-        # In a symmetric matrix, two entries share one off-diagonal expression; its value is stored once.
+        # In a symmetric matrix, two off-diagonal entries have the same expression; its value is stored once.
         nodes = {
             node: entry
             for node, entry in chain.from_iterable(entries.values())
@@ -436,9 +436,9 @@ def _values(solve: Solve, evaluate: Evaluator) -> list[SX]:
 
 
 def _roles(solve: Solve) -> list[Label]:
-    """Return the labels of the matrices and right-hand sides of a linear system, for the C solver.
+    """Return labels that name the role of each array in a linear system, for the C solver.
 
-    A label names the role of the array in the linear system, such as `right` for the right-hand side.
+    For example, the label of the right-hand side is `right`.
     """
     system = solve.system if isinstance(solve, TreeSolve) else solve
     rest = ["right"] if isinstance(system, LinearSolve) else ["jacobian", "right", "wanted"]
@@ -447,10 +447,10 @@ def _roles(solve: Solve) -> list[Label]:
 
 
 def _first_names(entries: Mapping[str, Sequence[tuple[int, SX]]], nodes: Iterable[int]) -> tuple[str, ...]:
-    """Return a name for each value that later stages read.
+    """Return a variable name for each value that later stages read.
 
-    If several variables contain the same value, the name is that of the first such variable. For an
-    array, the name includes the index of the value among the array's non-zero elements.
+    If several variables contain the same value, the first variable gives the name. For an array, the
+    name includes the index of the value among the array's non-zero elements.
     """
     found: dict[int, str] = {}
     for name, own in entries.items():
@@ -469,14 +469,15 @@ def _work_size(n: int, m: int, columns: int) -> int:
 
 
 def _once(values: list[SX]) -> list[SX]:
-    """Make expressions dense and eliminate their common subexpressions."""
+    """Convert expressions to dense matrices and eliminate common subexpressions."""
     return ca.cse([ca.densify(value) for value in values]) if values else []
 
 
 def _with_checks_last(items: Sequence[Item]) -> list[Item]:
-    """Return the list with all linear solves at the end whose solutions no other item uses.
+    """Return the items in a new order, in which unused linear solves come last.
 
-    The stages of these linear solves then need not pass any values to later stages.
+    A linear solve is unused if no other item reads its solution. The evaluation stages of unused linear
+    solves need not pass any values to later stages.
     """
     read = {name for item in items for expr in item.exprs for name in expr.symbols}
     unread = [item for item in items if isinstance(item, LinearSolve) and item.name not in read]

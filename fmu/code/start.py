@@ -106,11 +106,11 @@ class StartStages:
     def _freed(self, q: Sequence[SX], guess: SX) -> list[SX]:
         """Return all coordinates for a guess of the unknowns in the search for static equilibrium.
 
-        The unknowns belong to the free coordinates, which may move during the search. Most unknowns are
-        differences from the start value of the coordinate. For a settled coordinate, the unknown is the
-        value itself, because the equilibrium value does not depend on the start parameter. Settled are the
-        coordinates of the base, of beams, of joints with springs, and of joints outside of all kinematic
-        loops.
+        The unknowns belong to the free coordinates, i.e. those that may move during the search. A
+        coordinate is settled if it belongs to the base, to a beam, to a joint with a spring, or to a
+        joint outside of all kinematic loops. The unknown of a settled coordinate is its value, because
+        its equilibrium value does not depend on the start parameter. Every other unknown is the
+        difference from the start value.
         """
         free, settled = self._start.free, self._start.settled
         values = dict(zip(free, ca.vertsplit(guess[: len(free)]), strict=True))
@@ -217,19 +217,19 @@ def _equilibrium(start: Start, positions: Sequence[float]) -> list[float]:
 
 
 def parameter_of(start: Start, phase: SearchStage) -> list[str]:
-    """Return the names of the start parameters of all coordinates that a phase of the search moves.
+    """Return the name of a start parameter for each coordinate that a phase of the search changes.
 
-    In the velocity phase, these are start parameters of rates. A rate that is not a state has no
-    start parameter. For such a rate, the list contains the name that the parameter would have.
+    In the velocity phase, these are start parameters of rates. A rate that is not a state has no start
+    parameter. For such a rate, the list contains the name that the parameter would have.
     """
     return [f"{start.coordinates[k]}{'_dot' * phase.level}_start" for k in start.moved(phase)]
 
 
 class Finder:
-    """Expressions of the initial-state search: values, residuals and Newton systems at given coordinates.
+    """Evaluator of the CasADi expressions that the search for the initial state needs at given coordinates.
 
-    `known` maps the names of parameters, and of values that depend on parameters only, to CasADi
-    expressions.
+    `known` maps names to CasADi expressions. The names are those of parameters, and of values that
+    depend on parameters only.
     """
 
     def __init__(self, program: EquationSystem, start: Start, known: Known) -> None:
@@ -245,9 +245,7 @@ class Finder:
         return [self.known.get(name, ca.SX(x)) for name, x in zip(names, described, strict=True)]
 
     def at(self, q: Sequence[SX], qd: Sequence[SX], exprs: Sequence[Expr]) -> list[SX]:
-        """Return the values of expressions at t = 0 for coordinates q and rates qd, with all inputs
-        zero.
-        """
+        """Return the values of expressions at t = 0 for coordinates q and rates qd; all inputs are zero."""
         here = dict(self.known) | {"time": ca.SX(0)}
         here |= {entry.name: ca.SX(0) for entry in self._program.inputs}
         held = [variable for sampling in self._program.samplings for variable in sampling.held]
@@ -299,7 +297,7 @@ class Finder:
         return self._smallest(C, rates, start.velocities, scale)
 
     def balance(self, q: Sequence[SX], multipliers: SX) -> SX:
-        """Return the residual of the static equilibrium at coordinates q and zero velocity.
+        """Return the residual of the equations of static equilibrium at coordinates q.
 
         The first elements are the forces on the free coordinates; the constraint residuals follow.
         """

@@ -120,9 +120,9 @@ class _Instructions:
     def _read(self) -> Integers:
         """Return the indices of the registers that each CasADi instruction reads, shape (N, 2).
 
-        An entry is −1 if the instruction has fewer operands.
-        If the instruction loads an element of a function argument, the row contains the index of the
-        argument and the index of the element.
+        An entry is −1 if the instruction has fewer operands. An instruction that loads a function
+        argument reads no register. Its row contains the index of the argument and the index of the
+        element.
         """
         _, examples, which = np.unique(self._kinds, return_index=True, return_inverse=True)
         counts = np.array([len(self._function.instruction_input(k)) for k in examples.tolist()], dtype=int)
@@ -155,15 +155,15 @@ class _Instructions:
         blocks = np.where(computed, COMPUTED, self._given[sources, 0])
         elements = np.where(computed, self._numbers[sources], self._given[sources, 1])
         blocks[self._constant | (sources < 0)] = NOTHING
-        # The C template contains a constant first operand, so the second operand moves to the first column.
+        # If the first operand is constant, the C template contains it. The second operand then moves to column 0.
         for found in (blocks, elements):
             found[self._constant[:, 0]] = found[self._constant[:, 0], ::-1]
         return blocks[self._operations], elements[self._operations]
 
     def operators(self) -> tuple[list[str], Integers]:
-        """Return a list of C expression templates, and for each operation an index in this list, shape (n,).
+        """Return a list of C expression templates, and for each operation the index of its template.
 
-        Constant operands are part of the template.
+        A template contains the constant operands of its operation.
         """
         found: dict[str, int] = {}
         codes = np.zeros_like(self._kinds)
@@ -182,9 +182,10 @@ class _Instructions:
         return _operator(self._kinds[k]).format(*operands)
 
     def results(self) -> dict[int, list[tuple[int, int]]]:
-        """Return the places to which operations write, by the index of the operation.
+        """Return the elements of function results to which each operation writes, by the index of the operation.
 
-        Each place is a pair: the index of a function result, and the index of an element in this result.
+        An element is given as a pair: the index of a function result, and the index of the element in
+        this result.
         """
         found: dict[int, list[tuple[int, int]]] = {}
         for k in np.flatnonzero(self._kinds == ca.OP_OUTPUT).tolist():

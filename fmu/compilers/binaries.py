@@ -19,7 +19,7 @@ from .platforms import TARGETS, Platform, here
 from .universal import universal
 
 FLAGS = ("-O2", "-fno-math-errno", "-fvisibility=hidden", "-Iinclude")  # the code does not use errno
-# Minimum processors of compiled libraries: that of this computer, or any x86-64 with AVX2 and FMA.
+# Oldest processor that libraries support: this computer's, or any x86-64 processor with AVX2 and FMA.
 MARCHES = ("native", "x86-64-v3")
 # Vectors of four doubles are slower than vectors of two, because the code reads non-adjacent doubles.
 _NARROW = ("-mprefer-vector-width=128",)
@@ -71,7 +71,9 @@ def toolchains(fmi: str, platforms: Sequence[Platform] = (), march: str = "") ->
     own = replace(_toolchains(fmi, ())[0], march=march)
     cc = own.compilers[0]
     if not cc.knows(own.flags) and cc.knows(FLAGS):
-        raise _refused(f"the compiler ({cc.version}, for {own.platform.systems[0]}) does not know {march}")
+        raise _refused(
+            f"the compiler ({cc.version}, for {own.platform.systems[0]}) does not support the processor {march}"
+        )
     return [own]
 
 
@@ -167,7 +169,7 @@ class _Slice:
 
     @property
     def objects(self) -> str:
-        """Folder of the object files and the library, relative to the folder of the sources."""
+        """Name of the folder for the object files and the library, a subfolder of the source folder."""
         return f"{self.made_by.platform.name}_{self.number}"
 
     def compile(self, source: str, flags: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""Search for C compilers, compilation of C sources and linking of shared libraries."""
+"""Functions that find C compilers, compile C sources and link shared libraries."""
 
 from __future__ import annotations
 

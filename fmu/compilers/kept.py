@@ -88,7 +88,7 @@ def _with_headers(folder: Path, source: str) -> list[str]:
     is therefore compiled only once for FMUs of FMI 2.0 and 3.0.
     """
     found = [source]
-    for path in found:  # the loop appends further headers to the list
+    for path in found:  # the loop also visits headers that it appends to this list
         for name in _INCLUDE.findall((folder / path).read_text(encoding="utf-8")):
             places = (place for place in (name, f"include/{name}") if (folder / place).is_file())
             found += [place for place in places if place not in found]

@@ -1,11 +1,11 @@
-"""Combination of Mach-O libraries for several processors into a universal binary for macOS."""
+"""Creation of universal binaries for macOS, which combine Mach-O libraries for several processors."""
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
 
-# Magic number from Apple's mach-o/fat.h, and exponent of the alignment of the libraries: 2**14 bytes.
+# Magic number from Apple's mach-o/fat.h. Each library begins at a multiple of 2**14 bytes.
 _MAGIC, _ALIGNMENT = 0xCAFEBABE, 14
 
 
@@ -17,7 +17,7 @@ def universal(libraries: Sequence[bytes]) -> bytes:
     if len(libraries) == 1:
         return libraries[0]
     header, body = struct.pack(">II", _MAGIC, len(libraries)), b""
-    start = 1 << _ALIGNMENT  # the first library begins at this byte, after the header
+    start = 1 << _ALIGNMENT  # position of the first library in bytes; the header comes before it
     for library in libraries:
         processor = struct.unpack_from("<II", library, 4)  # processor type and subtype from the library's header
         header += struct.pack(">IIIII", *processor, start + len(body), len(library), _ALIGNMENT)

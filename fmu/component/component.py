@@ -20,7 +20,7 @@ from .encoding import (
 )
 from .interface import COMMON, INTERFACES, LOG_MESSAGE, TYPES, Interface, Type, definitions, full_name
 
-# Number of arguments of each function that is called through a table, because its definition comes later.
+# Numbers of arguments of functions that are defined late and therefore called through a function table.
 _LATE = {"drop": 1, "log-message": 7}
 _I32, _FUNCREF = b"\x7f", b"\x70"
 
@@ -144,7 +144,7 @@ def _function_types() -> list[bytes]:
 
 
 def _late_module() -> bytes:
-    """Return a WebAssembly module with the functions in `_LATE` and a function table.
+    """Return a WebAssembly module that consists of a function table and of the functions in `_LATE`.
 
     Each function calls an entry of the table. Another module fills the table later.
     """
@@ -152,7 +152,8 @@ def _late_module() -> bytes:
     bodies = []
     for k, n in enumerate(_LATE.values()):
         arguments = b"".join(b"\x20" + number(i) for i in range(n))
-        code = arguments + b"\x41" + number(k) + b"\x11" + number(k) + b"\0\x0b"  # i32.const, call_indirect, end
+        # WebAssembly instructions after the arguments: i32.const, call_indirect and end.
+        code = arguments + b"\x41" + number(k) + b"\x11" + number(k) + b"\0\x0b"
         bodies.append(number(len(code) + 1) + b"\0" + code)
     return module(
         {

@@ -51,9 +51,9 @@ def vector(items: Iterable[bytes]) -> bytes:
 
 
 def module(sections: Mapping[int, Iterable[bytes] | bytes]) -> bytes:
-    """Return a WebAssembly core module that consists of the given sections.
+    """Return a WebAssembly core module with the given sections.
 
-    Each section is a list of encoded items, or the encoded content of the section.
+    The content of a section is a list of encoded items, or is already encoded as bytes.
     """
     contents = {key: body if isinstance(body, bytes) else vector(body) for key, body in sections.items()}
     return _MODULE + b"".join(_section(key, body) for key, body in contents.items())
@@ -198,7 +198,7 @@ class ComponentEncoder:
         self._sizes: Counter[bytes | int] = Counter()
 
     def encoded(self) -> bytes:
-        """Return the bytes of the component."""
+        """Return the encoded component."""
         self._write_types()
         return self._content
 
@@ -237,7 +237,7 @@ class ComponentEncoder:
         return index
 
     def import_instance(self, label: str, of: bytes) -> int:
-        """Import an interface, given by the encoded type of its instance, and return the instance's index."""
+        """Import an interface and return the index of its instance; `of` is the encoded type of this instance."""
         index = self.types.define(of)
         return self._write(_IMPORT, _label(label) + INSTANCE + number(index), INSTANCE)
 
@@ -299,10 +299,11 @@ class ComponentEncoder:
         return self._write(_CANONICAL, b"\0\0" + number(core_function) + options + number(index), FUNCTION)
 
     def instance(self, component: int | None, definitions: Mapping[str, tuple[bytes, int]]) -> int:
-        """Define a component instance from types and functions, and return the index of the instance.
+        """Define an instance of the WebAssembly component model, and return the index of the instance.
 
-        If `component` is an index, this component is instantiated with the given `definitions` as imports.
-        If `component` is None, the instance exports the given `definitions`.
+        If `component` is the index of a component, this component is instantiated, and `definitions`
+        are its imports. If `component` is None, the new instance exports the types and functions in
+        `definitions`.
         """
         kind, label_of = (b"\1", _label) if component is None else (b"\0" + number(component), name)
         given = vector(label_of(label) + sort + number(index) for label, (sort, index) in definitions.items())
@@ -321,7 +322,7 @@ class ComponentEncoder:
         self.types.known = {label: self.types.known[label] for label in labels}
 
     def export_function(self, label: str, function: int, of: Type) -> int:
-        """Export a function whose declared type refers only to exported types."""
+        """Export a function; its declared type may refer only to exported types."""
         given = b"\1" + FUNCTION + number(self.types.index(of))
         return self._write(_EXPORT, _label(label) + FUNCTION + number(function) + given, FUNCTION)
 

@@ -32,7 +32,7 @@ _INSTANTIATE = (
     "instance-name: string, instantiation-token: string, resource-path: string, visible: bool, logging-on: bool"
 )
 
-# Methods of instances of both kinds. The parameter `self` is added to each.
+# Methods of model-exchange and co-simulation instances; each method also has the parameter `self`.
 _METHODS = """
 set-debug-logging: func<logging-on: bool, categories: list<string> -> status>
 enter-initialization-mode: func<tolerance: option<f64>, start-time: f64, stop-time: option<f64> -> status>
@@ -119,7 +119,7 @@ class Interface:
     name : str
         Name of the interface.
     record : str
-        Definition of the type that only this interface has, as a line of text.
+        Name and definition of the record type that only this interface has.
     instantiate : str
         Parameters of the function that creates an instance.
     methods : str
@@ -162,7 +162,7 @@ def full_name(interface: str) -> str:
 
 @dataclass(frozen=True)
 class Type:
-    """Type in an interface definition: a name and its type arguments, such as `list<u8>`.
+    """Type in an interface definition, such as `list<u8>`; it consists of a name and type arguments.
 
     Attributes
     ----------
@@ -170,7 +170,7 @@ class Type:
         Name of a primitive type, of a defined type or of a constructor such as `list`.
     parts : tuple
         Pair of label and type for each type argument. The label is empty if the argument has none. The
-        type after an arrow has the label `->`.
+        result type of a function, which follows an arrow, has the label `->`.
     """
 
     name: str

@@ -107,7 +107,7 @@ class Machine:
     Parameters
     ----------
     data : mapping
-        Description as plain tables.
+        Description as nested dictionaries.
     """
 
     def __init__(self, data: Table) -> None:

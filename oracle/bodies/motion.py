@@ -29,9 +29,9 @@ class Motion:
     q, qd : ndarray, shape (n,)
         Coordinates, rad or m, and their rates, rad/s or m/s.
     R, r : ndarray, shapes (B + 1, 3, 3) and (B + 1, 3)
-        Rotation matrices and origins, m, of the body frames.
+        Rotation matrices R of the body frames, and positions r of their origins, m.
     omega, v : ndarray, shape (B + 1, 3)
-        Angular velocities, rad/s, and velocities of the origins, m/s.
+        Angular velocities of the body frames, rad/s, and velocities v of their origins, m/s.
     turning, moving : ndarray, shape (n, B + 1, 3)
         Jacobians ∂omega/∂q̇ and ∂v/∂q̇.
     alpha, a : ndarray, shape (B + 1, 3)
@@ -62,9 +62,9 @@ class PointMotion:
     body : ndarray, shape (P,)
         Index of the body of each point.
     arm, position : ndarray, shape (P, 3)
-        Position relative to the body frame's origin and to the world origin, m.
+        Vectors to the point from the body frame's origin (`arm`) and from the world origin, m.
     velocity, bias : ndarray, shape (P, 3)
-        Velocity, m/s, and acceleration for q̈ = 0, m/s².
+        Velocity, m/s, and acceleration for q̈ = 0 (`bias`), m/s².
     by_rates : ndarray, shape (n, P, 3)
         Jacobian ∂velocity/∂q̇.
     """
@@ -129,7 +129,8 @@ class Kinematics:
         Returns
         -------
         R, r, e : ndarray, shapes (B + 1, 3, 3), (B + 1, 3) and (n, 3)
-            Rotation matrices, origins, m, and unit vectors along the coordinate axes.
+            Rotation matrices R of the bodies, positions r of their origins, m, and unit vectors e along
+            the coordinate axes.
         """
         R, r = np.zeros((len(self._bodies) + 1, 3, 3)), np.zeros((len(self._bodies) + 1, 3))
         e = np.zeros((self._n, 3))

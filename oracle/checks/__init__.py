@@ -1,4 +1,4 @@
-"""Independent checks of the generator's initial state.
+"""Independent checks of the model generator's initial state.
 
 The checks concern loop closure, equilibrium, velocities, rank of the constraints and joint
 reactions.

@@ -1,4 +1,4 @@
-"""Checks that loops are closed at t = 0, in the same assembly mode as in the description."""
+"""Checks that all kinematic loops are closed at t = 0, in the assembly mode of the description."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _RANK = 1e-7  # A constraint is redundant if its QR pivot is below this fraction
 
 
 def open_loops(model: Model, state: State) -> Iterator[str]:
-    """Yield a message for each closure whose loop-closure constraint is violated at t = 0."""
+    """Yield a message for each kinematic loop that is not closed at t = 0."""
     size = units_of(model, state)[0]
     for cut in model.cuts:
         gap = max(abs(equation.value) for equation in cut.equations(state))

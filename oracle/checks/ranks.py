@@ -1,4 +1,4 @@
-"""Smallest and largest rank that a constraint Jacobian may have in view of rounding errors.
+"""Range of ranks that a constraint Jacobian may have in view of rounding errors.
 
 The rank that the model generator computed counts as wrong only if no reasonable threshold for
 singular values yields this rank.
@@ -17,7 +17,7 @@ from ..constraints.rows import Equation
 from ..equations.model import Model
 from ..expressions.state import State
 
-# Relative singular values above the first limit are surely nonzero; values below the second are surely zero.
+# Relative singular values above 1e-5 are certainly nonzero; singular values below 1e-11 are certainly zero.
 _SURELY, _HARDLY = 1e-5, 1e-11
 # A Jacobian row is surely zero up to the first of these fractions of its terms' magnitude.
 # A Jacobian row is surely nonzero above the second of these fractions.
@@ -29,7 +29,7 @@ _SINGULAR = 1e-8  # relative singular values of the Jacobian below this limit co
 
 @dataclass(frozen=True)
 class RankRange:
-    """Smallest and largest rank of a matrix for reasonable thresholds of its singular values."""
+    """Smallest and largest rank that a matrix can have in view of rounding errors."""
 
     least: int
     most: int

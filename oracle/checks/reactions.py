@@ -1,4 +1,4 @@
-"""Independent check of the joint reactions that the generator claims to be unique.
+"""Independent check of the joint reactions that the model generator claims to be unique.
 
 The check uses absolute coordinates: six velocities per body, and the constraint equations of every joint.
 """
@@ -18,12 +18,12 @@ from .ranks import units_of
 
 _IDLE = 1e-10  # Singular values below this fraction of the largest one belong to multipliers without effect.
 _EMPTY = 1e-12  # Smallest length of a Jacobian row; shorter rows act only on the ground and are omitted.
-# A reaction is unique if multipliers of norm 1 without effect on any body change it by at most this value.
+# Largest change of a unique joint reaction by multipliers of norm 1 that have no effect on any body.
 _SURELY = 1e-4
 
 
 def not_unique(model: Model, state: State) -> Iterator[str]:
-    """Yield a message for each joint or closure whose reaction is claimed to be unique but is not.
+    """Yield a message for each joint or loop closure whose reaction is claimed to be unique but is not.
 
     Programmed constraint equations are ignored, because additional equations cannot make a reaction
     unique.
@@ -50,12 +50,12 @@ def not_unique(model: Model, state: State) -> Iterator[str]:
 def _equations(model: Model, state: State) -> tuple[list[str], list[Array]]:
     """Return the constraint Jacobian for absolute body velocities, and the origin of each row.
 
-    The origin of a row is a joint, knife edge or closure. Moments are divided by the mechanism's size.
+    The origin of a row is a joint, knife edge or loop closure. Moments are divided by the mechanism's size.
 
     Returns
     -------
     owners : list of str
-        Name of the joint, knife edge or closure of each row.
+        Name of the joint, knife edge or loop closure of each row.
     rows : list of ndarray, shape (6 B,)
         Jacobian rows for B bodies.
     """
@@ -87,8 +87,8 @@ def _equations(model: Model, state: State) -> tuple[list[str], list[Array]]:
 def _joint(model: Model, state: State, b: int) -> Iterator[list[Wrench]]:
     """Yield the independent constraint wrenches of the joint between a body and its parent.
 
-    Each item contains a unit wrench on the body and, unless the parent is the ground, the opposite
-    wrench on the parent.
+    Each constraint wrench is a list: a unit wrench on the body and, unless the parent is the ground,
+    the opposite wrench on the parent.
     """
     machine, m = model.machine, state.motion
     body, none = machine.bodies[b], np.zeros(3)

@@ -1,4 +1,4 @@
-"""Independent checks of the initial state, and of the generator's choices at this state."""
+"""Independent checks of the model generator's initial state, and of its choices at this state."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ _UNCHANGED = 1e-9  # initial values count as equal if their relative difference 
 _ALLOWED = 1e-7  # largest admissible violation of a velocity constraint, relative to the largest initial rate
 _IMPLIED = 1e-5  # largest distance of a redundant unit Jacobian row from the span of the independent rows
 _RANK = 1e-10  # relative singular values below this limit count as zero in the least-squares solution
-_SLACK = 1.01  # factor on the admissible violation, to allow for rounding errors in generator and oracle
+_SLACK = 1.01  # factor on the admissible violation, because two independent solvers differ by rounding errors
 
 
 def check_start(data: Mapping[str, Any], claims: Claims) -> tuple[str, ...]:
-    """Return a message for each claim about the initial state that the oracle cannot confirm.
+    """Return a message for each claim of the model generator that the independent checks do not confirm.
 
     Parameters
     ----------
     data : mapping
-        Description as plain tables.
+        Description as nested dictionaries.
     claims : Claims
-        Initial state and choices of the generator.
+        Initial state and choices of the model generator.
     """
     model = Model(data, claims)
     unknown = tuple(_unknown(model))
@@ -62,7 +62,8 @@ def _unknown(model: Model) -> Iterator[str]:
 def _moved(model: Model) -> Iterator[str]:
     """Yield a message for each initial value that differs from the description without a valid reason.
 
-    Valid reasons are projection, closures, the static equilibrium and velocity-level constraints.
+    Valid reasons are projection onto the constraints, loop closures, the static equilibrium and
+    velocity-level constraints.
     """
     if model.data["constraints"]["projection"] or model.cuts:
         return

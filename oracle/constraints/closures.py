@@ -20,8 +20,8 @@ from ..expressions.setting import Setting
 from ..expressions.state import State
 from .rows import Equation, Group, Wrench, by_wrenches
 
-# The closure condition `x` is the component of ρ along the x axis of frame a.
-# The closure condition `zy` is the cosine between the z axis of frame a and the y axis of frame b.
+# The loop-closure condition `x` is the component of ρ along the x axis of frame a.
+# The loop-closure condition `zy` is the cosine between the z axis of frame a and the y axis of frame b.
 CONDITIONS: Mapping[str, tuple[str, ...]] = {
     "revolute": ("x", "y", "z", "xz", "yz"),
     "prismatic": ("x", "y", "zy", "xz", "yx"),
@@ -48,7 +48,7 @@ class _Vector:
 
 @dataclass(frozen=True)
 class _Mount:
-    """Attachment frame of a closure on a body.
+    """Attachment frame of a loop closure on a body.
 
     Parameters
     ----------

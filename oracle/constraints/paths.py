@@ -21,12 +21,12 @@ from .rows import Equation, Group, of_positions
 
 @dataclass(frozen=True)
 class Leg:
-    """Motion of a path's target from one waypoint to the next.
+    """Motion of a path's target between two consecutive waypoints.
 
     Parameters
     ----------
     begin, duration : float
-        Time at which the leg begins, and its duration, s.
+        Begin and duration of the motion, s.
     ramp : float
         Acceleration time of a trapezoidal speed profile as a fraction of the duration; the braking
         time is equal. 0 for a quintic profile.
@@ -38,7 +38,7 @@ class Leg:
 
     @property
     def switches(self) -> list[float]:
-        """Times at which the target's acceleration or jerk is discontinuous on this leg of the path, s."""
+        """Times, s, at which acceleration or jerk of this motion is discontinuous."""
         shares = (0.0, self.ramp, 1.0 - self.ramp, 1.0) if self.ramp else (0.0, 1.0)
         return [self.begin + share * self.duration for share in shares]
 
@@ -52,7 +52,7 @@ class Leg:
         t : float
             Time, s.
         instant : float
-            Time inside the current integration segment, s; it selects the phase of a trapezoidal profile.
+            Time in the time segment that is being integrated, s; it selects the phase of a trapezoidal profile.
         """
         share = (Jet(t, 0.0, 1.0) - self.begin) / self.duration
         if not self.ramp:
@@ -68,7 +68,7 @@ class Leg:
 
 
 def legs(table: Mapping[str, Any]) -> list[Leg]:
-    """Return the legs of a path, i.e. the motions of its target between consecutive waypoints.
+    """Return the legs of a path; a leg is the motion of the target between consecutive waypoints.
 
     Each leg overlaps the end of the previous leg by the blend time.
     """
@@ -89,8 +89,8 @@ def _each(numbers: Any, count: int) -> list[float]:
 class PathPositions(Group):
     """Constraint equations that keep a point on the moving target of a path.
 
-    Only the position components that the path prescribes are constrained. They refer to the axes of the
-    path's frame.
+    The equations constrain only the components that the path prescribes, along the axes of the path's
+    frame.
     """
 
     order: int = 0
@@ -157,7 +157,7 @@ class PathOrientations(Group):
         return [1.0] * len(self.names)
 
     def _target(self, t: float, instant: float) -> tuple[Rotation, Array, Array]:
-        """Return the target's orientation, angular velocity and acceleration at time t, in world axes."""
+        """Return orientation, angular velocity and angular acceleration of the target at time t, in world axes."""
         found, omega, alpha = self._first, np.zeros(3), np.zeros(3)
         for leg, turn in zip(self._legs, self._turns, strict=True):
             progress, axis = leg.progress(t, instant), found.apply(turn)

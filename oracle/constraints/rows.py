@@ -42,7 +42,7 @@ class Equation:
     gamma : float
         Right-hand side γ of C q̈ = γ.
     wrenches : sequence of Wrench
-        Wrenches that a unit multiplier exerts on the bodies, for closures and knife edges;
+        Wrenches that a unit multiplier exerts on the bodies, for loop closures and knife edges;
         otherwise empty.
     """
 
@@ -54,7 +54,7 @@ class Equation:
 
 
 class Group(Protocol):
-    """Constraint equations of one element of the description, such as a closure or a path.
+    """Constraint equations of one element of the description, such as a loop closure or a path.
 
     Parameters
     ----------

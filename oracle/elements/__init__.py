@@ -1,8 +1,8 @@
-"""Force elements of the oracle, with one module for each type of element.
+"""Force elements of the independent Python solver, with one module for each type of element.
 
-A module has the name of the description table that defines its elements. Each module has a constant
-`MEASURES`, the names of the quantities that an element measures. Each module also has a function
-`of`, which builds an element from its table.
+A module has the name of the description table that defines its elements. The constant `MEASURES` of a
+module contains the names of the quantities that an element measures. The function `of` of a module
+builds an element from its table.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _MODULES = {module.name: import_module(f".{module.name}", __name__) for module i
 
 
 def elements(setting: Setting) -> Iterator[Element]:
-    """Yield the force elements of all description tables that have a module in this package."""
+    """Yield the force elements from all description tables for which this package has a module."""
     for key, module in _MODULES.items():
         yield from (module.of(table, setting) for table in setting.data[key])
 

@@ -59,7 +59,7 @@ class _Continuous(_Controller):
         self._publish(key, lambda state: float(state.memory[slot]))
 
     def _part(self, key: str, state: State) -> float:
-        """Return the quantity `key` of the controller, or 0 if the controller does not have this quantity."""
+        """Return the signal `key` of the controller at one state, or 0 if the controller has no such signal."""
         return self._setting.names.force(f"{self._name}.{key}", state) if key in self._signals else 0.0
 
     def _clipped(self, state: State, number: float, low: float | None, high: float | None) -> float:
@@ -74,20 +74,23 @@ class _Continuous(_Controller):
 
 
 class _Sampled(_Controller):
-    """Controller whose quantities change at sampling instants only."""
+    """Controller whose signals change only at sampling instants."""
 
     def _hold(self, begins: Mapping[str, float]) -> None:
-        """Register quantities that change at sampling instants only, with their initial values."""
+        """Register signals of the controller that change only at sampling instants.
+
+        The argument `begins` contains the initial value of each signal.
+        """
         self._slots = {key: self._setting.remember(begin, lambda state: 0.0) for key, begin in begins.items()}
         for key in begins:
             self._publish(key, self._held(key))
         self._setting.samplers.append((self._number("sample"), self._sample))
 
     def _held(self, key: str) -> Callable[[State], float]:
-        """Return a function that yields the value of a controller's quantity in a given state.
+        """Return a function that yields the value of a controller's signal in a given state.
 
-        The value was computed at the latest sampling instant. If a sampling instant is due, the
-        function updates the controller first.
+        The value was computed at the latest sampling instant. If a sample is due, the function first
+        lets the controller take this sample.
         """
 
         def held(state: State) -> float:
@@ -97,15 +100,15 @@ class _Sampled(_Controller):
         return held
 
     def _sample(self, state: State) -> None:
-        """Take a sample: replace the controller's quantities in `state.memory` by their new values."""
+        """Take a sample: replace the controller's signals in `state.memory` by their new values."""
         before = {key: float(state.memory[slot]) for key, slot in self._slots.items()}
         for key, number in self._next(state, before).items():
             state.memory[self._slots[key]] = number
 
     def _next(self, state: State, before: Mapping[str, float]) -> dict[str, float]:
-        """Return the controller's quantities after a sampling instant.
+        """Return the controller's signals just after a sampling instant.
 
-        The argument `before` contains the quantities before this instant.
+        The argument `before` contains the signals just before this instant.
         """
         raise NotImplementedError
 

@@ -1,4 +1,4 @@
-"""Motors whose effort is proportional to the current up to a saturation limit."""
+"""Motors whose force or torque is proportional to the current up to a saturation limit."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _WORDS = ("saturates", "is below its limit again")
 
 
 class Motor:
-    """Motor that exerts an effort on a joint coordinate.
+    """Motor that exerts a force or torque on a joint coordinate.
 
-    The effort is proportional to the current and limited in magnitude.
+    The force or torque is proportional to the current and limited in magnitude.
     """
 
     def __init__(self, table: Mapping[str, Any], setting: Setting) -> None:

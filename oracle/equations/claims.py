@@ -29,7 +29,7 @@ class Claims:
     held : tuple of str
         Names of the coordinates that were locked in the search for the static equilibrium.
     unique : mapping
-        Whether the generator claims that the reaction of a joint or closure is unique, by name. Empty
+        Whether the generator claims that the reaction of a joint or loop closure is unique, by name. Empty
         if the generator makes no such claims.
     """
 

@@ -96,9 +96,9 @@ class Model:
     Parameters
     ----------
     data : mapping
-        Description as plain tables, with parameters replaced by numbers.
+        Description as nested dictionaries, with parameters replaced by numbers.
     claims : Claims
-        Initial state and choices of the generator.
+        Initial state and choices of the model generator.
     nesting : int
         Number of nested functions start(x) whose values are inserted. With 0, the model is evaluated
         at the initial state only, so that start(x) = x. A controller encloses its signal in start(…),
@@ -186,7 +186,7 @@ class Model:
         return np.array([*state.followed[:, 1:].ravel(), *(each.rate(state) for each in self.setting.memory)])
 
     def sampled(self, state: State) -> Array:
-        """Return the s states of controllers at the time of `state`, after all samples due at this time."""
+        """Return the states of controllers, shape (s,), after all samples that are due at the time of `state`."""
         state.memory = state.memory.copy()
         state.pending = [
             sample

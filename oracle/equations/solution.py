@@ -33,7 +33,7 @@ class Solution:
     multipliers : ndarray, shape (m,)
         Lagrange multipliers λ, N or N·m.
     contacts : ndarray, shape (k,)
-        Lagrange multipliers of knife edges and closures. They differ from `multipliers` if only some
+        Lagrange multipliers of knife edges and loop closures. They differ from `multipliers` if only some
         joints are driven.
     effort : ndarray, shape (n,)
         Generalised constraint forces M q̈ + h − Q = Cᵀλ, N or N·m.
@@ -184,11 +184,11 @@ class Solver:
         return solution[:n], basis.T @ solution[n:]
 
     def _contacts(self, found: Situation, effort: Array, multipliers: Array) -> Array:
-        """Return the Lagrange multipliers of knife edges and closures, shape (k, 1 + f).
+        """Return the Lagrange multipliers of knife edges and loop closures, shape (k, 1 + f).
 
-        Column 0 is for zero friction; each other column is the change for a unit effort of one of the f
-        friction models. If only some joints are driven, multipliers and drive efforts follow from the
-        same linear system.
+        Column 0 contains the multipliers without friction. Each other column contains their change for
+        a unit effort of one of the f friction models. If only some joints are driven, multipliers and
+        drive efforts follow from the same linear system.
         """
         own = self._model.contact_rows
         if self._actuated is None:
@@ -261,7 +261,9 @@ class Solver:
         return normal_forces
 
     def outside(self, found: Situation, solution: Solution) -> tuple[Array, Array]:
-        """Return the applied and constraint forces on each body, without the reaction of the body's joint.
+        """Return the forces and moments on each body from applied forces, knife edges and loop closures.
+
+        Joint reactions are not included.
 
         Returns
         -------

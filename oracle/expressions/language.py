@@ -101,7 +101,7 @@ class Expression:
     def mixed(self) -> Iterator[Expression]:
         """Yield the nonlinear subexpressions that depend on both time and states.
 
-        Sums and products themselves are not yielded, but their parts are searched.
+        A sum or product itself is not yielded, but its operands are searched.
         """
         if "t" in self.names and len(self.names) > 1:
             if self.roots and not self.is_sum:
@@ -145,8 +145,8 @@ class Language:
         label : str
             Name of the expression in events.
         own : mapping or None
-            Additional names that only this expression may use, as keys. The values are the names of the
-            quantities that replace the additional names.
+            Names that only this expression may use, as keys. Each value is the name by which all other
+            code knows the same variable.
         """
         if not isinstance(text, str):
             return _constant(float(text))
@@ -173,7 +173,7 @@ class Language:
                 return self._call(function, arguments)
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 return self._choice(test, self._node(body), self._node(orelse))
-        raise ValueError(f"expected an expression of the description, got {ast.unparse(node)!r}")
+        raise ValueError(f"expected a number, name, operation or function call, got {ast.unparse(node)!r}")
 
     def _name(self, name: str) -> Expression:
         if name in self.parameters:
@@ -234,7 +234,7 @@ class Language:
                     sign = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}[type(ops[k])]
                     then = self._kink(sign, sides[k], sides[k + 1], then, other)
                 return then
-        raise ValueError(f"expected a condition of the description, got {ast.unparse(test)!r}")
+        raise ValueError(f"expected comparisons (joined by and, or, not), got {ast.unparse(test)!r}")
 
     def _kink(
         self, sign: str, left: Expression, right: Expression, then: Expression, other: Expression
@@ -334,10 +334,7 @@ def _operation(kind: type[ast.operator], left: Expression, right: Expression) ->
 
 
 def _with_breaks(found: Expression, operands: list[Expression]) -> Expression:
-    """Return a quintic step with additional breakpoints at the beginning and the end.
-
-    The third derivative of the step jumps at these times.
-    """
+    """Return a quintic step with additional breakpoints at its two ends, where its third derivative jumps."""
     ends = (_operation(ast.Sub, operands[0], operands[k]).line for k in (1, 2))
     breaks = tuple(-line.a / line.b for line in ends if line is not None and line.b)
     return _gathered(found.of, found.line, (found,), breaks)
@@ -364,7 +361,7 @@ def _looked_up(lookup: Lookup, argument: Expression) -> Expression:
 def _switch(line: LinearExpression, closed: bool, parts: tuple[Expression, ...]) -> Expression:
     """Return a conditional expression that switches at a fixed time.
 
-    A time inside the current integration segment determines which branch is active.
+    A time inside the time segment that is being integrated determines which branch is active.
     """
     _, then, other = parts
     if line.b == 0.0:

@@ -22,13 +22,13 @@ from .sides import Sides
 _HALVINGS = 45  # number of samples of a function on each side of a root of its argument
 _VARIES = 1e-6  # neighbouring samples count as equal if they differ by less than this fraction of the range
 _SHARE = 0.5  # maximum step size as a fraction of the distance from a root of a function's argument
-_ASIDE = 0.3  # functions are also sampled for states that differ by this from the initial values, rad or m
+_ASIDE = 0.3  # shift of the initial states for further samples of functions, rad or m
 _DENSER = 4.0  # Intervals of a lookup table share a step limit if their lengths differ by less than this factor.
 
 
 @dataclass(frozen=True)
 class Limit:
-    """Maximum step size within a time span; all values are in s."""
+    """Time span from `begin` to `end`, and the longest step within this time span; all values are in s."""
 
     begin: float
     end: float
@@ -83,9 +83,10 @@ class Pace:
 
 
 def _in_lookups(part: Expression) -> Iterator[Limit]:
-    """Yield step limits from the intervals between the points of lookup tables.
+    """Yield maximum step sizes that follow from the points of lookup tables.
 
-    Neighbouring intervals of similar length share one limit.
+    A step is at most as long as the interval between neighbouring points. Neighbouring intervals of
+    similar length share the limit of the shortest one.
     """
     for lookup, line in part.lookups:
         times = np.sort((lookup.time - line.a) / line.b)
@@ -99,9 +100,9 @@ def _in_lookups(part: Expression) -> Iterator[Limit]:
 
 
 def _near_roots(part: Expression, function: Callable[[float], float], end: float) -> Iterator[Limit]:
-    """Yield step limits for a function of time, near the times at which a linear argument is zero.
+    """Yield maximum step sizes near the roots of linear arguments in a function of time.
 
-    For example, the linear argument of tanh(t − 2) is zero at t = 2.
+    For example, the linear argument of tanh(t − 2) has the root t = 2.
     """
     times = sorted({-line.a / line.b for line in part.roots})
     distances: Array = end * 0.5 ** np.arange(_HALVINGS, dtype=float)

@@ -1,4 +1,4 @@
-"""Shared context of force elements and constraints: mechanism, points and expression compiler."""
+"""Data that force elements and constraints share: mechanism, points and expression compiler."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ class Setting:
     memory : list of Memory
         States of controllers.
     samplers : list
-        For each sampled controller: its sample time, s, and the function that takes a sample.
+        Pairs, one for each sampled controller: sample time, s, and function that takes a sample.
     driven : dict
-        Mapping from the name of a driven input to the quantity of the controller, such as
+        Mapping from the name of an input to the controller signal that drives this input, such as
         `slew.output`.
     """
 
@@ -58,7 +58,7 @@ class Setting:
 
     @property
     def data(self) -> Mapping[str, Any]:
-        """Description of the mechanism as plain tables."""
+        """Description of the mechanism as nested dictionaries."""
         return self.machine.data
 
     def point(self, link: str, position: Sequence[float]) -> int:

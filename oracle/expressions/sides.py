@@ -55,13 +55,13 @@ class Sides:
     seen: dict[Hashable, Condition] = field(default_factory=dict)
 
     def decide(self, key: Hashable, condition: Condition) -> bool:
-        """Return the frozen truth value of a condition; an unfrozen condition has its current value."""
+        """Return the frozen truth value of a condition, or the current truth value if it is not frozen."""
         self.seen[key] = condition
         return self.kept.get(key, condition.is_true)
 
     @property
     def have_switched(self) -> bool:
-        """Whether a frozen condition differs from its current value, or a condition has no frozen value yet."""
+        """Whether a frozen truth value is missing or differs from the current truth value of its condition."""
         return any(self._has_switched(key, found) for key, found in self.seen.items())
 
     def _has_switched(self, key: Hashable, found: Condition) -> bool:

@@ -1,4 +1,4 @@
-"""State of a mechanism at one instant, and the quantities that expressions may use."""
+"""State of a mechanism at one instant, and the variables that expressions may use."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ class State:
     def input(self, name: str, otherwise: float = 0.0) -> float:
         """Return the value of an input.
 
-        The value is the output of the controller that drives the input. Without a controller, the value
-        is the given number, or `otherwise` if no number is given.
+        If a controller drives the input, its value is the output of this controller. Otherwise, the
+        value is the number given for the input, or `otherwise` if no number is given.
         """
         return self.driven[name](self) if name in self.driven else self.inputs.get(name, otherwise)
 
@@ -120,7 +120,7 @@ class Names:
         self._extents: dict[str, Extent] = {"t": "none"}
 
     def add(self, name: str, finder: Finder, rate: str = "", second: str = "", extent: Extent = "size") -> None:
-        """Add a kinematic quantity, whose time derivatives have names of their own.
+        """Add a kinematic quantity and the names of its time derivatives.
 
         Parameters
         ----------
@@ -139,7 +139,7 @@ class Names:
         self._rates |= {name: (name, 0), rate: (name, 1), second: (name, 2)}
 
     def force(self, name: str, state: State) -> float:
-        """Return a quantity of a force element or controller at one state, such as `lift.force`.
+        """Return a signal of a force element or controller at one state, such as `lift.force`.
 
         The state stores the value, so that repeated calls do not compute it again.
         """
@@ -152,7 +152,7 @@ class Names:
         return self._extents[name]
 
     def level(self, name: str) -> tuple[Finder, int]:
-        """Return the kinematic quantity that a name denotes, and the order of the time derivative."""
+        """Return which kinematic quantity, and which of its time derivatives (0, 1 or 2), a name denotes."""
         base, level = self._rates[name]
         return self.quantities[base], level
 

@@ -19,9 +19,9 @@ class Lookup:
     Parameters
     ----------
     table : mapping
-        `time` and `value`, of shape (N,), `interpolation` (`cubic`, `pchip` or `linear`) and `ends`
-        (`rest` or `free`). With `rest`, the function is constant beyond its ends. With `free`, an argument
-        beyond an end is an error.
+        Description table with the keys `time`, `value`, `interpolation` and `ends`. `time` and `value`
+        have the shape (N,). `interpolation` is `cubic`, `pchip` or `linear`. If `ends` is `rest`, the
+        function is constant beyond both ends. If `ends` is `free`, an argument beyond an end is an error.
     """
 
     def __init__(self, table: Mapping[str, Any]) -> None:
@@ -45,7 +45,7 @@ class Lookup:
         x : float or Jet
             Argument.
         near : float
-            Value of the argument at a time inside the current integration segment. With
+            Value of the argument at a time inside the time segment that is being integrated. With
             `ends = "rest"`, this value decides whether the interpolation or the constant value beyond
             an end applies.
 

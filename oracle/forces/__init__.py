@@ -1,1 +1,1 @@
-"""Force elements of the oracle, one force law per module."""
+"""Force laws of the independent Python solver, one per module."""

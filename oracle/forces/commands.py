@@ -11,7 +11,9 @@ from ..expressions.state import Numbers, State
 
 
 class Command:
-    """Command signal of an element: an expression, or the input `<name>_<key>` if no expression is given.
+    """Command signal of an element.
+
+    The signal is given by an expression. Without an expression, it is the FMU input `<name>_<key>`.
 
     Parameters
     ----------

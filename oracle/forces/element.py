@@ -1,4 +1,4 @@
-"""Interface of force elements."""
+"""Interface that all force elements implement."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Element(Protocol):
         ...
 
     def signals(self, state: State) -> dict[str, float]:
-        """Return the element's outputs at one state, by name."""
+        """Return the output signals of the force element at one state, by name."""
         ...
 
 

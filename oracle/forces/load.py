@@ -1,4 +1,4 @@
-"""Sum of the forces on bodies and coordinates, and of the elements' potential energy."""
+"""Class that adds up the applied forces and the potential energies of all force elements."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Load:
         self._pushed.append((k, force))
 
     def settle(self, points: PointMotion) -> None:
-        """Replace all forces at points by forces and moments at the origins of the bodies."""
+        """Replace each force at a point by the equivalent force and moment at the origin of the body."""
         if self._pushed:
             which, forces = [k for k, _ in self._pushed], np.array([force for _, force in self._pushed])
             np.add.at(self.force, points.body[which], forces)

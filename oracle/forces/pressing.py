@@ -42,7 +42,7 @@ class Pressing:
         return size if depth >= 0.0 else -size
 
     def free(self, depth: float, rate: float) -> float:
-        """Return the value of the contact law, N, which is negative if the law yields tension."""
+        """Return the force of the contact law, N, which is negative in tension."""
         return self.elastic(depth) * (1.0 + self.loss * rate) + self.damping * rate
 
     def acts(self, sides: Sides, depth: float, rate: float) -> bool:

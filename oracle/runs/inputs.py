@@ -30,7 +30,7 @@ class Input:
     def at(self, t: float, instant: float) -> float:
         """Return the value at time t, s.
 
-        `instant` is a time, s, inside the current integration segment. At a jump, it selects the value
+        `instant` is a time, s, inside the time segment that is being integrated. At a jump, it selects the value
         before or after the jump.
         """
         if len(self.time) == 1:

@@ -9,7 +9,7 @@ import numpy as np
 from ...core.trajectory import Array
 
 _STEP = 1e-8  # step of finite differences, as a fraction of the state's magnitude
-_REQUESTS = 12  # maximum number of uses of a Jacobian, because Newton's method also converges with an old one
+_REQUESTS = 12  # uses of a Jacobian before its update; Newton's method also converges with an old Jacobian
 
 
 class KeptJacobian:

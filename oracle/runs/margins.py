@@ -24,7 +24,7 @@ class Margins:
         self._recent: list[dict[Hashable, float]] = []
 
     def are_clear(self, seen: Mapping[Hashable, Condition]) -> bool:
-        """Whether no condition can change and change back within the step that has just ended.
+        """Whether each condition is so far from a change that it cannot change twice within the last step.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Output signals at one state, by their public names."""
+"""Computation of all output signals at one state, by the names that the signals have in FMUs."""
 
 from __future__ import annotations
 

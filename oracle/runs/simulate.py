@@ -35,7 +35,7 @@ _HALVINGS = 60  # maximum number of bisections that locate an event
 _MOST_EVENTS = 1000  # maximum number of events per second of simulated time
 _SMALL = 1e-3  # For a state smaller than this (rad, m, rad/s or m/s), the absolute tolerance dominates.
 _FINEST = 3e-14  # smallest relative tolerance that SciPy's integrators accept
-_FINER = 0.1  # factor on the description's tolerance; makes the oracle more accurate than the compared runs
+_FINER = 0.1  # factor on the description's tolerance; this run is more accurate than the runs that it checks
 # The values after a state event belong to output times that are at most this fraction of the end time earlier.
 _SAME_OUTPUT = 1e-9
 
@@ -68,9 +68,9 @@ def simulate(
     Parameters
     ----------
     data : mapping
-        Description as plain tables.
+        Description as nested dictionaries.
     claims : Claims
-        Initial state and choices of the generator.
+        Initial state and choices of the model generator.
     inputs : mapping or None
         Input signals by name; a missing input keeps its initial value.
     method : str or None
@@ -186,9 +186,10 @@ class Run:
         return [*stops, self._end]
 
     def _segment(self, segment: Segment, y: Array) -> tuple[float, Array]:
-        """Integrate until the end of a segment or until the first event.
+        """Integrate until the end of a time segment or until the first event in the segment.
 
-        The result consists of the final time, s, and the integrator's states at this time.
+        The integration also ends early if the method changes from LSODA to BDF. The result consists of
+        the final time, s, and the integrator's state vector at this time.
         """
         solver, begun, margins = self._started(segment, y), (segment.begin, self._steps), Margins()
         while solver.status == "running":
@@ -221,7 +222,7 @@ class Run:
         return self._method(rates, segment.begin, y, segment.end, **options)
 
     def _state(self, segment: Segment, t: float, y: Array) -> tuple[State, Array, Array]:
-        """Return mechanism state, friction states, and filter and controller states from integrator states y."""
+        """Split the integrator's state vector y; return mechanism state, friction states and all other states."""
         n, f = self._n, self._f
         sides = Sides(segment.instant, segment.kept)
         inputs = {name: given.at(t, segment.instant) for name, given in self._inputs.items()}
@@ -258,7 +259,7 @@ class Run:
     def _first_event(
         self, segment: Segment, at: Callable[[float], Array], before: float, after: float, margins: Margins
     ) -> float | None:
-        """Return the time of the first event within an integration step, s, or None if no event occurs."""
+        """Return the time, s, of the first event in an integration step, or None if no event occurs."""
         if not segment.kept:
             return None
         last = self._conditions(segment, after, at(after))

@@ -77,7 +77,7 @@ class Comparison:
 
     @classmethod
     def failed(cls, name: str, tolerance: float, note: str) -> Comparison:
-        """Return the comparison of a run that failed and has no results."""
+        """Return a comparison that records the failure of a run without results."""
         return cls(name, wall_s=0.0, steps=0, max_rel_error=np.inf, tolerance=tolerance, ok=False, note=note)
 
 
@@ -92,7 +92,7 @@ class CommonGrid:
     reference : mapping
         Signals of the reference run by name; each has shape (N,).
     run : mapping
-        Signals that the other run and the reference run have in common, by name; each has shape (N,).
+        Signals of the other run that the reference run also contains, by name; each has shape (N,).
     interpolated : bool
         Whether the two runs had different output times, so that one run was interpolated.
     rows : ndarray of int, shape (K,)
@@ -110,7 +110,7 @@ class CommonGrid:
 
     @property
     def compared(self) -> list[str]:
-        """Names of the signals that both runs contain, except constraint violations."""
+        """Names of the signals that both runs contain; signals of constraint violations are excluded."""
         return [name for name in self.run if name not in VIOLATIONS]
 
     def differences(self) -> dict[str, Array]:
@@ -334,7 +334,7 @@ def _note(reference: Trajectory, run: Trajectory, grid: CommonGrid, allowed: Map
     notes = [run.note] if run.note else []
     span, full = float(grid.time[-1] - grid.time[0]), float(reference.time[-1] - reference.time[0])
     if not covers(span, full):
-        notes.append(f"compared over {span:.6g} s of the full {full:.6g} s")
+        notes.append(f"the comparison covers {span:.6g} s of the full {full:.6g} s")
     if grid.interpolated:
         notes.append("the output times of the two runs differ, so values are interpolated by a cubic spline")
     crossed = grid.crossed(allowed)

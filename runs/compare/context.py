@@ -50,7 +50,7 @@ class RunReport:
     files
         Contents of each written file, by file name relative to the report.
     not_unique
-        Components of joint reactions that are not unique, by joint or closure.
+        Components of joint reactions that are not unique, by joint or loop closure.
     facts
         Further facts about the model, by title.
     notes
@@ -107,12 +107,12 @@ class RunReport:
 
     @property
     def others(self) -> list[Comparison]:
-        """Comparisons of all runs except the reference run itself."""
+        """Comparisons with the reference run, one for each other run."""
         return [comparison for comparison in self.comparisons if comparison.name != self.reference.name]
 
     @property
     def agrees(self) -> Finding:
-        """Finding on the agreement of all runs with the reference run.
+        """Result of the check that all runs agree with the reference run.
 
         A run that ended early is compared only over the time span that it reached.
         """
@@ -122,7 +122,7 @@ class RunReport:
 
     @property
     def findings(self) -> dict[str, Finding]:
-        """Findings that form the verdict, by name: `consistent`, `agrees` and `holds`."""
+        """Results of the checks that form the verdict, by name: `consistent`, `agrees` and `holds`."""
         return {"consistent": self.consistent, "agrees": self.agrees, "holds": self.holds}
 
     @property
@@ -143,7 +143,7 @@ class RunReport:
 
     @property
     def remarks(self) -> list[tuple[str, str]]:
-        """Remarks, each with the name of a run.
+        """Pairs of a run's name and a remark on this run.
 
         The name is empty if a remark concerns all runs.
         """
@@ -171,10 +171,10 @@ class RunReport:
 
     @cached_property
     def scene(self) -> Scene:
-        """Animated motion of all runs. The reference run is the last one in the list."""
+        """Animated motion of all runs; the reference run comes last."""
         return film(self.problem, [*self.runs, self.reference])
 
     @cached_property
     def targets(self) -> dict[str, Array]:
-        """Programmed positions of each point at the reference times, shape (N, 3), world frame, m."""
+        """Programmed position of each point at the output times of the reference run, shape (N, 3), m."""
         return analysis.programmed_target(self.problem, self.reference)

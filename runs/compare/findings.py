@@ -1,4 +1,4 @@
-"""Findings of the verdict: consistency of the model, agreement of the runs, fulfilled constraints."""
+"""Checks on which the verdict depends: the model is consistent, runs agree, and constraints are fulfilled."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _UNIT = {0: "", 1: " per s", 2: " relative to its acceleration"}
 
 @dataclass(frozen=True)
 class Finding:
-    """One finding of the verdict: whether the check passed, with an explanatory sentence."""
+    """Result of one check of the verdict: whether the check passed, and an explanatory sentence."""
 
     ok: bool
     text: str
@@ -138,9 +138,10 @@ def _beyond(found: Residuals, limit: float) -> str:
 
 
 def _violated(model: System, found: Residuals) -> tuple[list[str], list[str]]:
-    """Return the initially violated constraints as sentences.
+    """Return a sentence for each constraint that is violated initially.
 
-    The first list contains the violations that the description allows, the second list all others.
+    The first list concerns violations that the description allows. The second list concerns all other
+    violations.
     """
     simulation, known = model.chain.simulation, _known(model)
     allowed: list[str] = []
@@ -171,7 +172,7 @@ def _known(model: System) -> set[str]:
 
 
 def _left_out(model: System, found: Residuals) -> Iterator[str]:
-    """Yield a sentence for each omitted redundant constraint that the run violates."""
+    """Yield a sentence for each redundant constraint that the solver omits and the run violates."""
     limit, decayed = model.chain.simulation.violation, _decayed(model, found)
     for i in _redundant(model, found.names):
         lacking = {
@@ -189,9 +190,9 @@ def _left_out(model: System, found: Residuals) -> Iterator[str]:
 
 
 def _opened(model: System, found: Residuals, run: Trajectory) -> Iterator[str]:
-    """Yield a sentence if the constraint violation of a run exceeds its limit.
+    """Yield a sentence for each level at which the constraint violation of a run exceeds its limit.
 
-    Violations of positions and of velocities have separate limits and sentences.
+    The two levels are positions and velocities; each level has its own limit.
     """
     limit = model.chain.simulation.violation
     levels = [("violation_position", 0, limit, ""), ("violation_velocity", 1, limit * _rate(model), " per s")]

@@ -41,7 +41,7 @@ class CaseRun:
 
     @property
     def not_unique(self) -> dict[str, list[str]]:
-        """Components of reactions that are not unique, by joint or closure; see `reactions.not_unique`."""
+        """Components of reactions that are not unique, by joint or loop closure."""
         return dict(self.result.get("not_unique", {}))
 
     @cached_property
@@ -70,5 +70,5 @@ Outcome = CaseRun | CaseFailure
 
 
 def case_run(report: RunReport, name: str) -> CaseRun:
-    """Return the parts of a run's results that a comparison of cases needs, under the name of the case."""
+    """Return the data of a verified run that a comparison of cases needs; `name` is the name of the case."""
     return CaseRun(name, result(report), report.reference, report.mechanism, report.targets)

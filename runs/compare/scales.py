@@ -1,4 +1,4 @@
-"""Scales of signals for relative errors: the range, or the natural magnitude of constant signals."""
+"""Scales of signals: relative errors are absolute errors divided by these scales."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""Sensitive motions, and the time up to which their runs can be compared.
+"""Time span over which runs of a sensitive motion can be compared.
 
-Chaotic motions and motions with many impacts amplify errors until even two correct solvers
-disagree. The reference run is therefore repeated with a tighter tolerance, and from a slightly
-changed initial state. The differences between these runs show how large the error of a correct run
-may become.
+Chaotic motions and motions with many impacts amplify errors until even two correct solvers disagree.
+The reference run is therefore repeated twice: with a tighter tolerance, and from a slightly changed
+initial state. The differences between these runs show how large the error of a correct run may become.
 """
 
 from __future__ import annotations
@@ -19,9 +18,9 @@ from .compare import Comparison, compare, covers, error_over_time
 CHANGE = 1e-12  # change of the initial state, relative to each signal's scale
 FINER = 0.01  # factor that tightens a solver's tolerance for a repeated run
 _LEAST_ERROR = 1e-9  # assumed relative error at the start of a correct run; the motion may amplify this error
-# A run's error may be this multiple of the difference between reference runs with different tolerances.
+# Admissible error of a run, as a multiple of the difference between reference runs with two tolerances.
 _OF_REFERENCE = 100.0
-_UNRELATED = 1.0  # relative error from which two runs count as unrelated
+_UNRELATED = 1.0  # if a correct run may have this relative error, its values are not compared
 _EARLIEST = 0.01  # a meaningful comparison covers at least this fraction of the full time span
 _FEWEST = 10  # minimum number of output times of a meaningful comparison
 
@@ -42,7 +41,7 @@ class Sensitivity:
     allowed: Array
 
     def scaled(self, factor: float) -> Sensitivity:
-        """Return the admissible errors multiplied by a factor."""
+        """Return the same limits with all admissible errors multiplied by a factor."""
         return replace(self, allowed=factor * self.allowed)
 
     def begin(self, tolerance: float) -> float | None:

@@ -12,7 +12,7 @@ from .compare import Comparison
 
 
 def ends_at_singular(comparison: Comparison, singular: float, message: str) -> Comparison:
-    """Add a note to the comparison of a failed run that explains why the comparison ends early.
+    """Return the comparison of a failed run with a note that explains why the comparison ends early.
 
     Parameters
     ----------

@@ -47,7 +47,7 @@ def apart(name: str, action: Callable[..., T], progress: Progress = silent) -> T
         (folder / _JOB).write_bytes(pickle.dumps(action))
         status = alone(__name__, folder, meanwhile=lambda: _tell(folder, name, progress))
         if not (folder / _DONE).exists():
-            raise SolveError(f"{name}: the FMU crashed its process, which ended {_how(status or 0)}")
+            raise SolveError(f"{name}: the process of the FMU crashed: it ended {_how(status or 0)}")
         done: T | GpmelicaError = pickle.loads((folder / _DONE).read_bytes())
     if isinstance(done, GpmelicaError):
         raise done
@@ -60,7 +60,7 @@ def _tell(folder: Path, name: str, progress: Progress) -> None:
 
 
 def _how(status: int) -> str:
-    """Return how a process ended: `by signal 11, SIGSEGV`, or `with exit status 3`."""
+    """Return a phrase about the end of a process, such as `by signal 11, SIGSEGV` or `with exit status 3`."""
     if status >= 0:
         return f"with exit status {status}"
     known = {number.value: f", {number.name}" for number in signal.Signals}

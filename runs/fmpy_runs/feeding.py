@@ -40,7 +40,7 @@ def feeding(
     """Provide an FMU instance for `fmpy.simulate_fmu` that receives inputs over time.
 
     The result is None for a co-simulation without inputs, because FMPy then creates the instance
-    itself. The simulation must end a step at each time of the table.
+    itself. FMPy must end a step at each time of the input table.
 
     Parameters
     ----------

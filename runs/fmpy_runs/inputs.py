@@ -21,7 +21,7 @@ from ...core.trajectory import Array, Trajectory
 from ...options.common import Inputs
 from ...reference.kinematics.piecewise import PiecewiseLinear
 
-_MOST_PROBLEMS = 20  # maximum number of listed problems
+_MOST_PROBLEMS = 20  # maximum number of problems that an error message lists
 _STEEP = 1e-8  # a ramp counts as a jump if it is shorter than this fraction of the run
 
 
@@ -80,7 +80,7 @@ def inputs_of(model: System, given: Inputs | None) -> InputTable | None:
         return None
     if isinstance(given, str | Path):
         return read_inputs(Path(given), names, stop)
-    if not hasattr(given, "items"):  # pandas tables have items but are not mappings
+    if not hasattr(given, "items"):  # a pandas DataFrame has the method `items` but is not a Mapping
         text = f"expected a CSV file, or arrays by name including time, got {type(given).__name__}"
         raise DescriptionError("inputs", text)
     return given_inputs(dict(given.items()), names, stop)
@@ -165,13 +165,13 @@ def _checked(
 def _with_jumps(time: Array, least: float) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Replace ramps shorter than `least`, s, by jumps, because solvers cannot resolve such ramps.
 
-    Both table rows of a jump have the time at which the ramp began.
+    A jump consists of two rows, both with the time at which the ramp began.
 
     Returns
     -------
     rows, instants : ndarray of int
-        Indices of rows of the old table. Row k of the new table has the values of row `rows[k]`,
-        and the time of row `instants[k]`.
+        Indices of rows of the given table. Row k of the new table takes its values from row `rows[k]`,
+        and its time from row `instants[k]`.
     """
     kept: list[tuple[int, int]] = []
     first = 0
@@ -230,6 +230,6 @@ def _time_problems(column: Masked, stop: float) -> list[Problem]:
         )
     thrice = np.flatnonzero((steps[:-1] == 0) & (steps[1:] == 0))
     if len(thrice):
-        found = f"{time[thrice[0]]:.9g} s three times in row {thrice[0] + 3}"
-        problems.append(Problem("column time", f"expected the same time in at most two rows, got {found}"))
+        found = f"{time[thrice[0]]:.9g} s for the third time in row {thrice[0] + 3}"
+        problems.append(Problem("column time", f"expected each time in at most two rows, got {found}"))
     return problems

@@ -27,7 +27,7 @@ def read_fmu(fmu: Path) -> Any:
 
 
 def check_variables(names: Iterable[str], description: Any) -> None:
-    """Raise UnknownNameError for a name that no variable of an FMU has.
+    """Raise UnknownNameError if one of the names is not the name of an FMU variable.
 
     Elements of arrays have names such as `name[1]`.
     """

@@ -44,7 +44,7 @@ def recalled_run(fmu: Path, description: Any, run: FmuRun, compute: Callable[[],
 def _files(fmu: Path, description: Any) -> dict[str, bytes]:
     """Return the files of an FMU that determine its results, by their paths in the archive.
 
-    Documents and the date of generation are left out. FMUs of other tools have no fingerprint, because
+    Documents and the date of generation are excluded. FMUs of other tools have no fingerprint, because
     they may depend on further files, on devices or on the time.
 
     Raises

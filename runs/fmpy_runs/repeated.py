@@ -31,7 +31,7 @@ _WARNING = 1  # status code of a warning in FMI 2.0; larger codes are failures
 
 @dataclass(frozen=True)
 class Span:
-    """Time span of a run: end time, s, output interval, s, and relative tolerance of the FMU's solver."""
+    """End time, s, and output interval, s, of a run, and relative tolerance of the FMU's solver."""
 
     stop: float
     output_step: float

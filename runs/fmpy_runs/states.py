@@ -79,7 +79,9 @@ def _problems(data: Any, n: int, f: int) -> list[Problem]:
     if not isinstance(data, dict):
         return [Problem("", 'expected an object {"t": 0.0, "q": […], "qd": […]}')]
     known = ("t", "q", "qd", "z")
-    unknown = [Problem(key[:60], f"unknown key; known are {', '.join(known)}") for key in data if key not in known]
+    unknown = [
+        Problem(key[:60], f"unknown key; expected one of {', '.join(known)}") for key in data if key not in known
+    ]
     lengths = {"q": n, "qd": n, "z": f}
     wrong = [
         Problem(key, f"expected a list of {size} finite number(s), got {str(data.get(key))[:60]}")
@@ -119,7 +121,7 @@ def further_states(model: System) -> dict[str, float]:
 def signals(model: System, state: State) -> dict[str, float]:
     """Return all coordinates, rates and further states by name.
 
-    Some of these quantities may not be states of the FMU.
+    Some of these variables may not be states of the FMU.
     """
     coordinates = model.mechanism.coordinates
     names = signal_names(coordinates, "position") + signal_names(coordinates, "velocity")

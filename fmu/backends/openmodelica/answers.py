@@ -54,7 +54,7 @@ class Answer:
 
 
 def of_script(output: str, before: int) -> Answer | None:
-    """Return omc's answer to a statement from the output of a script, or None if the output is incomplete.
+    """Read omc's answer to a statement from the output of a script; return None if the output is incomplete.
 
     The output consists of three parts: the values of `before` earlier statements, the value of the
     statement, and the messages that `getErrorString()` returns.
@@ -86,7 +86,7 @@ def _closes(lines: list[str]) -> bool:
 
 
 def unquoted(value: str) -> str:
-    """Return a value without the quotes and escape sequences of a string."""
+    """Return the text of a string value without quotes and escape characters; return any other value unchanged."""
     value = value.strip()
     if len(value) > 1 and value.startswith('"') and value.endswith('"'):
         return _ESCAPED.sub(r"\1", value[1:-1]).strip()

@@ -11,7 +11,7 @@ from ....generator.modelica import Origins
 from .answers import Message
 from .errors import OmcError
 
-_SHOWN = 8  # Maximum number of messages in an error.
+_SHOWN = 8  # Maximum number of omc messages in the text of an error.
 _LONGEST = 2000  # Maximum length of a message in characters; the log of a C compiler can be long.
 
 
@@ -33,7 +33,7 @@ class Diagnosis:
         self._origins, self._path, self._log = origins, path, log
 
     def error(self, what: str, messages: Iterable[Message], hint: str = "") -> OmcError:
-        """Return an error whose text contains omc's most relevant messages."""
+        """Return an error whose text contains omc's first error messages and warnings."""
         all_messages = tuple(messages)
         # Warnings often explain an error: "Variable x does not have any remaining equation".
         told = [m for m in all_messages if m.level == "error"] + [m for m in all_messages if m.level == "warning"]

@@ -1,4 +1,4 @@
-"""Connection to the OpenModelica compiler omc by scripts, one run of omc per statement.
+"""Connection to the OpenModelica compiler omc that runs omc once per statement, with a script.
 
 Scripts are used if omc refuses an interactive session.
 """
