@@ -1,7 +1,8 @@
-"""Detection of positions, velocities and powers among the inputs and outputs of coupled FMUs.
+"""Search for positions, velocities and powers among the inputs and outputs of coupled FMUs.
 
-The detection uses names and units. A variable of a connection point is named `port.member`, such as
-`hook.fx`, as in the draft of SSP 2.1 (System Structure and Parameterization).
+The search uses names and units of the signals. A variable of a connection point is named
+`port.member`, such as `hook.fx`, as in the draft of SSP 2.1 (System Structure and
+Parameterization).
 """
 
 from __future__ import annotations
