@@ -1,8 +1,8 @@
-"""Joints, loop closures and ropes at which a mechanism can be cut, replaced by pairs of points.
+"""Joints, loop closures and ropes at which a mechanism can be cut.
 
-Opposite forces act on the two points of a pair. A spherical joint or a rope has one pair of points.
-A revolute joint has two pairs on its axis, and a fixed joint has three. With more than one pair,
-some force components are redundant.
+Pairs of points replace them; opposite forces act on the two points of a pair. A spherical joint or
+a rope has one pair of points. A revolute joint has two pairs on its axis, and a fixed joint has
+three. With more than one pair, some force components are redundant.
 """
 
 from __future__ import annotations
@@ -67,7 +67,9 @@ class PointPair:
 
 @dataclass(frozen=True)
 class Cut:
-    """A joint, loop closure or rope that forces between points replace.
+    """A joint, loop closure or rope at which a mechanism is cut.
+
+    Pairs of opposite forces between coincident points, or between the ends of the rope, replace it.
 
     Parameters
     ----------

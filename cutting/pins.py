@@ -27,7 +27,7 @@ _LIMIT = 0.1
 _RATIO = 0.5  # damping ratio of a spring-damper that replaces a joint
 # The communication step for stiff spring-dampers is at least the usual step divided by this number.
 _MOST_STEPS = 100
-_NO_FORCE = 1e-300  # prevents a division by a force of zero, N
+_NO_FORCE = 1e-300  # Forces are divided by at least this value, N, which prevents a division by zero.
 _RANK = 1e-9  # A singular value below this fraction of the largest one counts as zero.
 
 
@@ -66,7 +66,7 @@ class PinStatics:
 
         Parameters
         ----------
-        joints : names of the pairs of points of each joint
+        joints : for each joint, the names of the pairs of points that replace the joint
         longest : upper limit of the step, s
         deflection : largest admissible deflection by the initial force, m
         """
