@@ -213,8 +213,6 @@ class _Reader:
         besides = (*transmissions, *map(_counted, sorted((self.others + self.visuals.left).items())))
         return Robot(name, links[root], links, tuple(joints.values()), besides)
 
-    # ---- links and joints ---------------------------------------------------------------------------------------
-
     def link(self, element: etree._Element) -> UrdfLink:
         name, inertial = self.text(element, "name"), element.find("inertial")
         self.rest(element, "inertial", "visual", place="link")
@@ -319,8 +317,6 @@ class _Reader:
         ]
         return f"transmission {element.get('name', '?')} of {', '.join([*joints, *numbers])}"
 
-    # ---- the tree -----------------------------------------------------------------------------------------------
-
     def tree(self, links: dict[str, UrdfLink], joints: dict[str, UrdfJoint]) -> None:
         """Report errors if the links do not form a single tree."""
         carrier: dict[str, str] = {}
@@ -357,12 +353,10 @@ class _Reader:
             elif not {joint.type, other.type} <= {*WITH_ONE_COORDINATE}:
                 self.problem(
                     element,
-                    f"mimic: a {joint.type} joint mimics a {other.type} joint; expected one coordinate each",
+                    f"mimic: a {joint.type} joint mimics a {other.type} joint; both need one coordinate",
                 )
             elif _returns(joint, joints):
                 self.problem(element, "mimic: joints mimic each other in a cycle")
-
-    # ---- elements and numbers -----------------------------------------------------------------------------------
 
     def named(self, elements: Iterable[etree._Element], read: Callable[[etree._Element], Part]) -> dict[str, Part]:
         """Read XML elements, and return the results by name.
@@ -384,7 +378,7 @@ class _Reader:
         """
         found = list(element.iterchildren(tag))
         if len(found) != 1:
-            self.problem(element, f"expected one <{tag}>, got {len(found) or 'none'}")
+            self.problem(element, f"expected exactly one element <{tag}>, found {len(found) or 'none'}")
         return found[0] if found else None
 
     def text(self, element: etree._Element, key: str) -> str:
@@ -436,10 +430,10 @@ class _Reader:
         self.problem(element, f"{key}: expected {what}, got {text[:60]!r}")
         return ()
 
-    # ---- problems and ignored parts -----------------------------------------------------------------------------
-
     def rest(self, element: etree._Element, *known: str, place: str = "robot") -> None:
-        """Count the ignored attributes and child elements of an XML element by name, for the notes.
+        """Count the ignored attributes and the ignored child elements of an XML element by name.
+
+        The notes on the conversion report these counts.
 
         Child elements are ignored if their tags are not in `known`.
         """
@@ -470,7 +464,7 @@ class _Reader:
 
 
 def _without_namespace(root: etree._Element) -> etree._Element:
-    """Remove the root's namespace from all tags, because tags are compared without namespaces."""
+    """Remove the namespace of the root element from all tags, because tags are compared without namespaces."""
     for element in root.iter(f"{{{etree.QName(root).namespace or ''}}}*"):
         element.tag = etree.QName(element).localname
     return root
@@ -496,7 +490,7 @@ def _unread(element: etree._Element) -> list[str]:
 
 
 def _known_format(root: etree._Element) -> str:
-    """Return the end of an error message: a hint if the root element belongs to SDF or MJCF."""
+    """Return a hint for an error message if the root element belongs to SDF or MJCF, otherwise an empty text."""
     formats = {"sdf": "SDF", "mujoco": "MJCF", "mujocoinclude": "MJCF"}
     found = formats.get(str(root.tag))
     return f"; this is {found}, which is not supported; convert it to URDF" if found else ""
