@@ -56,7 +56,10 @@ class _Collada:
         return found, np.asarray(index, dtype=np.int64).reshape(-1, 3)
 
     def node(self, node: etree._Element, above: Array, depth: int) -> Iterator[Array]:
-        """Yield the corners of all triangles in a node and in the nodes below it, shape (F, 3, 3) each."""
+        """Yield the triangles in a node and in all nodes below it.
+
+        Each array contains the corners of F triangles and has the shape (F, 3, 3).
+        """
         if depth > _DEEPEST:
             raise ValueError(f"expected nodes nested in at most {_DEEPEST} levels, found more")
         pose = above
