@@ -165,7 +165,9 @@ def objectives(
 
 
 def _with_goal(known: Mapping[str, Objective], goal: str, text: str) -> Objective:
-    """Return a new objective with a goal, or add the goal to a known objective.
+    """Return the objective that a text defines, with the given goal.
+
+    The text is the name of a known objective without a goal, or the definition of a new objective.
 
     Raises ValueError for an invalid text.
     """

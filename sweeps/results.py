@@ -90,7 +90,7 @@ class Sweep:
 
     @property
     def path(self) -> Path:
-        """Path of the table, a Parquet file."""
+        """Path of the result table of the sweep, a Parquet file."""
         return self.folder / TABLE
 
     @property

@@ -314,7 +314,7 @@ def _told(values: Mapping[str, Any]) -> str:
 
 
 def _parts_that_use(tables: Mapping[str, Any], parameters: set[str]) -> dict[str, Any]:
-    """Return those entries of a description that depend on the given parameters.
+    """Return the entries of a description that depend on the given parameters.
 
     The result also contains all parameters that these entries use. The result is empty if no entry
     depends on the given parameters.
