@@ -418,7 +418,7 @@ class FmuPart:
         self._called(lambda: self._fmu.freeFMUState(state[0]), "restores")
 
     def gains(self) -> Array | None:
-        """Return ∂ outputs / ∂ inputs now, shape (n_y, n_u), or None.
+        """Return the present derivatives of the outputs with respect to the inputs, shape (n_y, n_u).
 
         The result is None if the FMU provides no directional derivatives, or if its outputs are not
         finite.

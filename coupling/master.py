@@ -167,7 +167,9 @@ class Master:
         self._lost = 0
         self._failure: PartFailed | None = None  # failure of an FMU that has caused the last rejection of a step
         self._not_finite = ""
-        self.second: Array | None = None  # second solution of the algebraic loops at the start, or None
+        self.second: Array | None = (
+            None  # second initial solution of the algebraic loops; None if none is found
+        )
 
     def run(self, progress: Progress = silent) -> Record:
         """Simulate the coupled system from the start to the stop time.
@@ -552,7 +554,10 @@ class Master:
         return self._shortens and h > 2 * self._shortest
 
     def _exponent(self) -> float:
-        """Return 1/p for the order p: the estimated error is proportional to the p-th power of the step."""
+        """Return the exponent 1/p, by which the step length follows from the error.
+
+        The estimated error is proportional to the p-th power of the step length.
+        """
         orders = {HERMITE: 4.0, PIN: 4.0, MEAN: 4.0, SEQUENTIAL: self._settings.order + 1.0}
         return 1.0 / min((orders[s.method] for s in self._steppers if s.group.loops), default=4.0)
 

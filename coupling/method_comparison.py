@@ -135,7 +135,7 @@ def _reference(system: CoupledSystem, settings: Settings, judged: Coupled, short
     name = f"run with a step of {step:.3g} s"
     try:
         record = simulated(network, judged.choices, replace(settings, step=step), silent)
-    except GpmelicaError:  # An FMU may reject the short step.
+    except GpmelicaError:  # An FMU may reject the short steps of the reference run.
         assert judged.finer is not None
         record, name = judged.finer, "finer run of the verdict"
     values = record.sample(output_times(settings))[: network.n_y]
@@ -204,7 +204,7 @@ def _error(
 ) -> float | None:
     """Return the largest error of a run, relative to the ranges of the signals.
 
-    The result is None if run and reference have no signals or no times in common.
+    The result is None if the run and the reference share no signals or no times.
     """
     grid = output_times(settings)
     kept = np.ones(len(grid), dtype=bool)

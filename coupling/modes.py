@@ -1,6 +1,6 @@
-"""Eigenfrequencies of the uncut mechanism, and the frequencies that the communication steps resolve.
+"""Comparison of a mechanism's eigenfrequencies with the communication steps of a co-simulation.
 
-The uncut mechanism is the whole mechanism as one FMU, before it was cut into several FMUs.
+The eigenfrequencies are those of the uncut mechanism, i.e. before it was cut into several FMUs.
 """
 
 from __future__ import annotations

@@ -190,14 +190,17 @@ class Participant(Protocol):
         """Release the memory of a saved state."""
 
     def gains(self) -> Array | None:
-        """Return ∂ outputs / ∂ inputs at the present time, shape (n_y, n_u); None if unknown."""
+        """Return the present derivatives of the outputs with respect to the inputs, shape (n_y, n_u).
+
+        The result is None if the FMU does not provide these derivatives.
+        """
 
     def close(self) -> None:
         """End the simulation of the FMU and release its resources."""
 
 
 def slopes_of(part: Participant, input_slopes: Array) -> Array:
-    """Return the time derivatives of an FMU's n_y outputs from those of its n_u inputs.
+    """Return the time derivatives of an FMU's n_y outputs for given time derivatives of its n_u inputs.
 
     The arrays have the shapes (n_y,) and (n_u,).
 

@@ -236,6 +236,6 @@ def _returns(network: Network, column: int, rows: set[int]) -> bool:
 
 
 def _alike(effort: PortSignal, flow: PortSignal) -> bool:
-    """Return whether two signals belong to the same port and to the same axis x, y or z."""
+    """Return whether two signals belong to the same connection point and to the same axis x, y or z."""
     (port, _, member), (other, _, beside) = effort.name.rpartition("."), flow.name.rpartition(".")
     return port == other and member[-1:] == beside[-1:] and member[-1:] in _AXES

@@ -128,7 +128,7 @@ def _chosen(
             place = ".".join(network.pins[group.pins[0] - network.n_y].first)
             raise SolveError(
                 f"coupling: the method {wished} cannot enforce the rigid connection at {place}; use --method"
-                f" {PIN}, or use an archive with bushings, i.e. spring-dampers in place of rigid connections"
+                f" {PIN}, or simulate an archive in which spring-dampers (bushings) replace rigid joints"
             )
         if stuck:
             raise SolveError(

@@ -640,7 +640,7 @@ def indices(slices: Any, parts: Any) -> list[int]:
 def connection_of(network: Network, group: CoupledGroup) -> Array:
     """Return the derivatives of a group's inputs with respect to its outputs, shape (inputs, outputs).
 
-    An element is the factor of a connection, or zero if input and output are not connected.
+    An element is the factor of a connection. It is zero if its input and output are not connected.
     """
     columns, rows = indices(network.columns, group.parts), indices(network.rows, group.parts)
     place = {row: k for k, row in enumerate(rows)}

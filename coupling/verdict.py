@@ -96,7 +96,7 @@ class Coupled:
     name : name of the system
     network : FMUs and their connections
     choices : coupling method of each group of dependent FMUs
-    record : values at the communication points, and events
+    record : values at the communication points, and times of events
     time : output times, s, shape (N,)
     signals : values of each output at the output times, shape (N,), by name `FMU.variable`
     units : unit of each output

@@ -152,7 +152,7 @@ def _yes(value: bool) -> str:
 
 
 def comparison(run: Coupled) -> TextTable:
-    """Return a table of the compared runs."""
+    """Return a table of the runs by which the coupling methods and the step lengths are compared."""
     columns: list[tuple[str, Kind, Callable[[ComparedRun], str]]] = [
         ("method", "text", lambda r: r.label),
         ("step, ms", "number", lambda r: NOTHING if r.step is None else decimal(1e3 * r.step, 3)),
