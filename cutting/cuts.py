@@ -199,7 +199,7 @@ def turning(axis: Array) -> Array:
 
 
 def free(name: str, taken: set[str]) -> str:
-    """Return an unused name, and add it to the used names `taken`."""
+    """Return a name that the set `taken` of used names does not contain, and add the name to this set."""
     while name in taken:
         name += "_"
     taken.add(name)
@@ -209,7 +209,8 @@ def free(name: str, taken: set[str]) -> str:
 def _refused(place: Link | Closure | Line, model: System) -> Iterator[str]:
     """Yield the reasons why a mechanism cannot be cut at a joint, closure or two-point force element.
 
-    A cut replaces the joint, closure or force element by pairs of points with opposite forces.
+    A cut removes the joint, closure or force element; opposite forces on pairs of points replace
+    it.
     """
     if isinstance(place, Line):
         links: tuple[str, ...] = (place.a.link, place.b.link)
@@ -235,7 +236,7 @@ def _refused(place: Link | Closure | Line, model: System) -> Iterator[str]:
 
 
 def _acts(value: object) -> bool:
-    """Return whether the value of a joint's key, such as `stiffness`, is nonzero and causes a force."""
+    """Return whether the value of a joint's key, such as `stiffness`, causes a force; a zero causes none."""
     return any(value) if isinstance(value, list | tuple) else bool(value)
 
 

@@ -48,10 +48,10 @@ class PinStatics:
     mobility: Array
 
     def bushing(self, ports: Sequence[str], step: float) -> tuple[float, float]:
-        """Return stiffness, N/m, and damping, N·s/m, of a spring-damper for a communication step, s.
+        """Return the stiffness, N/m, and the damping, N·s/m, of a spring-damper that replaces a joint.
 
-        The spring-damper replaces a joint. With these values, a co-simulation is stable even if
-        inputs are constant during each step.
+        Both values depend on the communication step, s. With them, a co-simulation is stable even
+        if inputs are constant during each step.
         """
         lightest, frequency = self._lightest(ports), _LIMIT / step
         return float(f"{frequency**2 / lightest:.3g}"), float(f"{2.0 * _RATIO * frequency / lightest:.3g}")

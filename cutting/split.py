@@ -182,7 +182,7 @@ class _Splitting:
         return self._folder / f"law_{cut.name}.fmu"
 
     def _whole(self) -> Tables:
-        """Return the description of the uncut mechanism; points of cut joints are additional outputs."""
+        """Return the description of the uncut mechanism, extended by outputs for the points of cut joints."""
         tables = tables_of(self._model.chain)
         ends = {
             pair.port: {"link": pair.sides[0].link, "position": list(pair.sides[0].position)}
@@ -230,7 +230,7 @@ class _Splitting:
         return found, step
 
     def _same(self, whole: Path, fmus: Mapping[str, PartFmu]) -> Iterator[tuple[str, str]]:
-        """Yield each output of a part or rope, with the output of the uncut mechanism that has equal values."""
+        """Yield each output of a part or rope, and the equivalent output of the uncut mechanism."""
         signals = self._model.signals
         outputs = {v.name for v in read_fmu(whole).modelVariables if v.causality == "output"}
         for element, part in fmus.items():

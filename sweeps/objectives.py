@@ -25,7 +25,7 @@ def _mean(time: Array, x: Array) -> float:
 
 
 def _at(time: Array, x: Array, when: Any) -> Any:
-    """Return the interpolated value of x at the time `when`, s; NaN outside of the run."""
+    """Return the value of the signal x at the time `when`, s, by interpolation; NaN outside of the run."""
     margin = 1e-9 * (time[-1] - time[0])
     return np.interp(when, time, x) if time[0] - margin <= when <= time[-1] + margin else np.nan
 

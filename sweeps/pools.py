@@ -97,7 +97,7 @@ def processes(
 
 
 def here(ready: Callable[[], object], done: Callable[[], object]) -> Workers:
-    """Return a pool in which this process is the only worker.
+    """Return a worker pool that executes all tasks in the present process.
 
     Parameters
     ----------
