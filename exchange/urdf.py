@@ -1,5 +1,6 @@
-"""Reader of URDF files (wiki.ros.org/urdf/XML): links, joints, errors, and ignored elements.
+"""Reader of the links and joints in URDF files (wiki.ros.org/urdf/XML).
 
+The reader reports errors and ignored elements.
 Lengths are in m, angles in rad and masses in kg. Roll, pitch and yaw represent the rotation matrix
 Rz(yaw)·Ry(pitch)·Rx(roll).
 """
@@ -92,7 +93,7 @@ class UrdfLink:
 
 @dataclass(frozen=True)
 class Mimic:
-    """Coupling of a joint to another: coordinate = multiplier · (coordinate of the other joint) + offset."""
+    """Coupling to another joint: coordinate = multiplier · (coordinate of the other joint) + offset."""
 
     joint: str
     multiplier: float
@@ -280,7 +281,7 @@ class _Reader:
         return found
 
     def kept(self, element: etree._Element) -> Iterator[tuple[str, float]]:
-        """Yield names and values of joint attributes without effect, such as `soft_lower_limit`."""
+        """Yield names and values of those joint attributes that a description cannot represent."""
         for part, attributes in _KEPT.items():
             found = element.find(part)
             if found is not None:
@@ -308,7 +309,10 @@ class _Reader:
         return UrdfOrigin(self.vector(found, "xyz", ZERO), self.vector(found, "rpy", ZERO))
 
     def transmission(self, element: etree._Element) -> str:
-        """Return a phrase for a note about an ignored transmission: name, joints, inertia and reduction."""
+        """Return a phrase about a transmission that the conversion ignores, for a note.
+
+        The phrase contains the name of the transmission, its joints, its inertia and its reduction.
+        """
         joints = [x.get("name", "?") for x in element.iterchildren("joint")]
         numbers = [
             f"{etree.QName(x).localname} {(x.get('value') or x.text or '').strip()}"
@@ -353,13 +357,14 @@ class _Reader:
             elif not {joint.type, other.type} <= {*WITH_ONE_COORDINATE}:
                 self.problem(
                     element,
-                    f"mimic: a {joint.type} joint mimics a {other.type} joint; both need one coordinate",
+                    f"mimic: a {joint.type} joint mimics a {other.type} joint; expected two joints that have one"
+                    " coordinate each",
                 )
             elif _returns(joint, joints):
                 self.problem(element, "mimic: joints mimic each other in a cycle")
 
     def named(self, elements: Iterable[etree._Element], read: Callable[[etree._Element], Part]) -> dict[str, Part]:
-        """Read XML elements, and return the results by name.
+        """Call the function `read` for each XML element, and return its results by the attribute `name`.
 
         If several elements have the same name, an error is recorded, and the first element is used.
         """

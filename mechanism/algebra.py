@@ -37,13 +37,13 @@ class Algebra(Protocol[S, V, M]):
         """
 
     def parameter(self, name: str, value: float, unit: str | None, description: str, bounds: Bounds) -> S:
-        """Define a parameter of the description and return its symbol or value.
+        """Define a parameter of the description, and return its number or its symbol.
 
         Numbers that are defined after the parameter may be expressions of the parameter.
         """
 
     def value(self, number: AnyNumber) -> S:
-        """Return a number of the description, or the expression of parameters that replaces the number."""
+        """Return a number of the description, or an expression of parameters if one replaces the number."""
 
     def cos(self, angle: S) -> S: ...
 
@@ -52,7 +52,7 @@ class Algebra(Protocol[S, V, M]):
     def scalar(
         self, name: str, value: AnyNumber | S, unit: str | None, description: str, bounds: Bounds = ANY
     ) -> S:
-        """Define a scalar of the mechanism, and return its value or symbol."""
+        """Define a scalar of the mechanism, and return its number or its symbol."""
 
     def vector(
         self,
@@ -62,7 +62,7 @@ class Algebra(Protocol[S, V, M]):
         description: str,
         bounds: Bounds = ANY,
     ) -> V:
-        """Define a vector of the mechanism, and return its values or symbol.
+        """Define a vector of the mechanism, and return its three numbers or its symbol.
 
         The bounds apply to each element.
         """

@@ -1,6 +1,6 @@
-"""Force elements and controllers whose laws are expressions.
+"""Force elements and controllers that the description defines by expressions.
 
-The description gives the values of the constants in these expressions.
+The description also contains the values of the constants in these expressions.
 """
 
 from __future__ import annotations
@@ -78,9 +78,9 @@ class LawElement(Generic[S]):
     states : mapping
         State variables: initial value and time derivative of each.
     efforts : tuple
-        Pairs of the full name of a coordinate and the effort on this coordinate, N or N·m.
+        For each coordinate on which the element acts, its full name and the effort, N or N·m.
     forces : tuple
-        Pairs of the name of a point and the force on this point, world axes, N.
+        For each point on which the element acts, its name and the force in world axes, N.
     energy : Expr or None
         Stored energy, J.
     period : scalar or None

@@ -325,7 +325,7 @@ class BaseSupport(Generic[S, V]):
 
     @property
     def signals(self) -> dict[str, Measure]:
-        """Signals of the gap and the force of a unilateral support; empty for a bilateral support."""
+        """Output signals of a unilateral support: gap and normal force. A bilateral support has none."""
         return measures("support", self.name) if self.one_sided else {}
 
 
@@ -529,7 +529,7 @@ class Mechanism(Generic[S, V, M]):
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """Names of the FMU inputs."""
+        """Names of all inputs of the mechanism's FMU."""
         forces = (pair for force in self.forces for pair in zip(force.symbols, force.values, strict=True))
         lines = (line.name for line in self.lines if line.given)
         return (
@@ -585,7 +585,7 @@ class Mechanism(Generic[S, V, M]):
 
     @property
     def base_fixed(self) -> bool:
-        """Whether the constraint q_base = 0 fixes the base (Jarzębowska et al. 2023, equation (32))."""
+        """Whether constraints keep the base coordinates at zero (Jarzębowska et al. 2023, equation (32))."""
         return self.chain.base is not None and self.chain.base.support == "rigid"
 
     @property

@@ -35,7 +35,8 @@ _BASE_UNITS = (*EXPONENTS, "rad", "factor", "offset")
 class SspUnit:
     """Unit as a product of powers of SI base units, with factor and offset.
 
-    The mapping `base` contains only those attributes that differ from the defaults.
+    The mapping `base` contains the exponents, the factor and the offset. Zero exponents, the factor 1
+    and the offset 0 are omitted.
     """
 
     name: str
@@ -119,7 +120,7 @@ class Connection:
 
 @dataclass(frozen=True)
 class SspSystem:
-    """SSP system: its components, its own connectors, and all connections."""
+    """SSP system, which consists of components, of connectors to the outside, and of connections."""
 
     elements: tuple[SspElement, ...]
     connectors: tuple[SspConnector, ...]
