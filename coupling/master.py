@@ -167,9 +167,8 @@ class Master:
         self._lost = 0
         self._failure: PartFailed | None = None  # failure of an FMU that has caused the last rejection of a step
         self._not_finite = ""
-        self.second: Array | None = (
-            None  # second initial solution of the algebraic loops; None if none is found
-        )
+        # The second initial solution of the algebraic loops is None if only one solution is found.
+        self.second: Array | None = None
 
     def run(self, progress: Progress = silent) -> Record:
         """Simulate the coupled system from the start to the stop time.
