@@ -1,6 +1,6 @@
-"""Remarks on capabilities that an FMU declares in its model description but does not have.
+"""Remarks on capabilities that an FMU declares in its model description although it does not have them.
 
-A wrong declaration is found in a test, in a call of the FMU, or during the simulation.
+A test, a call of the FMU or the simulation reveals a wrong declaration.
 """
 
 from __future__ import annotations

@@ -78,11 +78,12 @@ def relative_errors(a: Array, b: Array, signals: Sequence[PortSignal], span: flo
 
 
 def bounded_ranges(run: Record, network: Network) -> Array:
-    """Return the range of each output in a run, or a lower bound if the range is smaller, shape (n_y,).
+    """Return the range of each output in a run, shape (n_y,).
 
-    A range is the largest minus the smallest value. The lower bound is a thousandth of the signal's
-    largest magnitude, or of the largest range among signals of the same unit. The bound is never
-    below the size of the signal's rounding errors.
+    A range is the largest minus the smallest value. If a range is below a lower bound, the result
+    contains the bound. The lower bound is a thousandth of the signal's largest magnitude, or of the
+    largest range among signals of the same unit. The bound is never below the size of the signal's
+    rounding errors.
     """
     values = np.array(run.values)[:, : network.n_y]
     magnitudes = np.max(np.abs(values), axis=0)
@@ -110,10 +111,10 @@ def away_from_events(run: Record, fine: Record, grid: Array) -> NDArray[np.bool_
 
 
 def observed_order(coarse: tuple[float, float], fine: float) -> float | None:
-    """Return the order of convergence p that explains the differences between runs with three steps.
+    """Return the order of convergence p that explains the differences between runs with three step lengths.
 
     The error of a run is assumed to be proportional to step^p. The runs are called coarse, medium
-    and fine. Returns None if no order between 0.02 and 12 explains the differences.
+    and fine. The result is None if no order between 0.02 and 12 explains the differences.
 
     Parameters
     ----------

@@ -13,11 +13,11 @@ import numpy as np
 
 from ..core.trajectory import Array
 
-# Row k contains the coefficients of 1, s, s², s³ of the cubic for which datum k is 1 and the other data are 0.
-# The four data are value and slope at s = 0, and value and slope at s = 1, with slopes times the step length.
+# Each row contains the coefficients of 1, s, s² and s³ of one cubic Hermite basis polynomial.
+# The rows belong to the value at s = 0, the slope there, the value at s = 1, and the slope there.
 _HERMITE = np.array([[1.0, 0, -3, 2], [0, 1, -2, 1], [0, 0, 3, -2], [0, 0, -1, 1]])
-# Row k contains the coefficients of s, s², s³ of the cubic for which datum k is 1 and the other data are 0.
-# The three data are change over the step, final slope times step length, and mean minus initial value.
+# Each row contains the coefficients of s, s² and s³ of a cubic basis polynomial with the value 0 at s = 0.
+# The rows belong to the value at s = 1, the slope at s = 1, and the mean value from s = 0 to s = 1.
 _MEAN_CUBIC = np.linalg.inv(np.array([[1.0, 1, 1], [1, 2, 3], [1 / 2, 1 / 3, 1 / 4]])).T
 _END, _RISE = np.ones(4), np.arange(4.0)
 _MEAN = 1.0 / np.arange(1, 5)

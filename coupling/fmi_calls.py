@@ -47,7 +47,7 @@ class TypedVariables:
 
 
 class Derivatives:
-    """Reader and writer of the time derivatives of an FMU's real inputs and outputs.
+    """Access to the time derivatives of an FMU's real inputs and real outputs by FMI calls.
 
     Parameters
     ----------

@@ -27,7 +27,8 @@ from .units import PhysicalUnit, defined
 _KINDS = {**TYPES, "Enumeration": "Integer"}
 _PYTHON: dict[str, Callable[[Any], Any]] = {"Real": float, "Integer": round, "Boolean": bool, "String": str}
 _TOLERANCE = "solver_tolerance"  # parameter of gpmelica's FMUs for the relative tolerance of their solver
-_DISCARD, _FATAL = 2, 4  # FMI status codes: FMU rejects the call; FMU accepts no further calls
+# With the FMI status fmi2Discard, an FMU rejects a call; with fmi2Fatal, it accepts no further calls.
+_DISCARD, _FATAL = 2, 4
 # FMI 2.0 status kinds that an FMU can report after it has rejected a step
 _LAST_TIME, _TERMINATED = 2, 3
 _MOST_PASSES = 20  # largest number of calls of fmi3UpdateDiscreteStates at one event
@@ -79,7 +80,7 @@ class FmuPart:
         self._folder, self.ended = folder, False
         self.abilities = replace(self._abilities(), **changes)
         self._messages: list[str] = []
-        self._broken: ClaimFailed | None = None  # If this error is set, the instance is not called any more.
+        self._broken: ClaimFailed | None = None  # After this error, the FMU is not called.
         self._refused: FMICallException | None = None  # error in an intermediate update, raised after the step
         self._course = np.zeros((len(self.inputs), 4))
         self._begin, self._length, self._t = 0.0, 1.0, 0.0
@@ -242,8 +243,6 @@ class FmuPart:
         except (OverflowError, ValueError) as error:
             raise PartFailed(f"{self.name} at t = {self._t:.9g} s: {error}") from None
 
-    # ---- Initial values ------------------------------------------------------------------------------------
-
     def start(self, t: float, inputs: Array) -> None:
         self._t, self.ended = t, False
         if self._used:
@@ -288,8 +287,6 @@ class FmuPart:
             " one event; correct the FMU"
         )
 
-    # ---- Values --------------------------------------------------------------------------------------------
-
     def _set(self, inputs: Array) -> None:
         self._set_continuous(inputs)
         for access in self._event_writes:
@@ -319,6 +316,7 @@ class FmuPart:
         """Return the time derivatives of the real outputs for given time derivatives of all inputs.
 
         If the FMU provides directional derivatives, they give the contribution of the inputs.
+        Otherwise, the FMU itself reports the derivatives.
         """
         rates = input_slopes[self._real_inputs]
         if not self.abilities.gives_gains or not rates.any():
@@ -341,8 +339,6 @@ class FmuPart:
     def _along(self, rates: Array) -> Array:
         """Return the first-order changes of the real outputs due to small changes of the real inputs."""
         return np.asarray(self._called(lambda: self._derivatives.along(self._fmu, rates), "gives_gains", rates))
-
-    # ---- Steps ---------------------------------------------------------------------------------------------
 
     def advance(self, t: float, h: float, courses: Array) -> tuple[float, bool]:
         self._t = t
@@ -422,7 +418,7 @@ class FmuPart:
         self._called(lambda: self._fmu.freeFMUState(state[0]), "restores")
 
     def gains(self) -> Array | None:
-        """Return ∂ outputs / ∂ inputs now, shape (n_y, n_u), or None.
+        """Return the present derivatives of the outputs with respect to the inputs, shape (n_y, n_u).
 
         The result is None if the FMU provides no directional derivatives, or if its outputs are not
         finite.
@@ -465,7 +461,7 @@ def _gives_directional_derivatives(folder: Path) -> bool:
 def _checked_parameters(
     fmu: Path, variables: Mapping[str, Any], values: Mapping[str, Any]
 ) -> Iterator[tuple[Any, Any]]:
-    """Yield each variable for which a parameter set has a value, with the value in the variable's type."""
+    """Yield each FMU variable that has a value in a parameter set, and its value in the variable's type."""
     unknown = [name for name in values if name not in variables]
     if unknown:
         text = f"has no variable {', '.join(unknown)} for a value in a parameter set; correct the parameter set"

@@ -39,7 +39,7 @@ def consistent_outputs(network: Network) -> tuple[Array, Array | None]:
     def evaluated(inputs: Array) -> Array:
         return network.inputs_at(outputs(inputs))
 
-    passes = len(network.parts) + 2  # Without loops, this number of passes is sufficient.
+    passes = len(network.parts) + 2  # Without algebraic loops, this number of evaluations is enough.
     u = _passed(evaluated, network.starts, passes)
     again = _passed(evaluated, network.starts + 1.0, passes)
     if u is not None and again is not None and np.allclose(again, u, rtol=1e-9, atol=1e-9):
@@ -78,7 +78,7 @@ def _solution(evaluated: Evaluation, network: Network) -> Array:
         return u
     r = evaluated(u) - u
     if not np.all(np.isfinite(r)):
-        # The start values are finite, so only outputs that cause the failure are invalid.
+        # The evaluation begins with finite start values, so only outputs that cause the failure become invalid.
         first = evaluated(network.starts)
         lost = np.flatnonzero(~np.isfinite(first if not np.isfinite(first).all() else r))
         label = network.label(int(network.source[lost[0]]))

@@ -136,7 +136,10 @@ class Record:
 
 
 class Master:
-    """Simulation of a coupled system; each group of mutually dependent FMUs has its own coupling method."""
+    """Simulation of a coupled system.
+
+    Each group of mutually dependent FMUs has its own coupling method.
+    """
 
     def __init__(self, network: Network, steppers: Sequence[Stepper], settings: Settings) -> None:
         self._network, self._steppers, self._settings = network, steppers, settings
@@ -164,9 +167,8 @@ class Master:
         self._lost = 0
         self._failure: PartFailed | None = None  # failure of an FMU that has caused the last rejection of a step
         self._not_finite = ""
-        self.second: Array | None = None  # second solution of the algebraic loops at the start, or None
-
-    # ---- Run -----------------------------------------------------------------------------------------------
+        # The second initial solution of the algebraic loops is None if only one solution is found.
+        self.second: Array | None = None
 
     def run(self, progress: Progress = silent) -> Record:
         """Simulate the coupled system from the start to the stop time.
@@ -189,7 +191,7 @@ class Master:
             used, error = self._attempt(present, end)
             if used is not None:
                 h = self._longer(used, h, error) if s.step is None else s.step
-                if s.step is None and present.last is None:  # The step has ended at an event.
+                if s.step is None and present.last is None:  # After an event, the next step is short.
                     h = min(h, self._first(present))
                 count += 1
                 if count % 64 == 0:
@@ -249,8 +251,7 @@ class Master:
     def _finite(self, values: Array, t: float, step: Step | None = None) -> Array:
         """Return the values of all signals unchanged; raise SolveError if a value is infinite or NaN.
 
-        If the values are the result of a step, the error names the signal in which the invalid
-        value began.
+        If a step has computed the values, the error names the signal that first became invalid.
         """
         lost = ~np.isfinite(values)
         if lost.any():
@@ -304,8 +305,6 @@ class Master:
                 if part.abilities.gives_slopes:
                     found[rows] = slopes_of(part, given[columns])
         return found
-
-    # ---- One step ------------------------------------------------------------------------------------------
 
     def _next_point(self, t: float, h: float) -> float:
         """Return the time of the next communication point, s, at most h after the present time.
@@ -463,8 +462,6 @@ class Master:
             f" t = {step.end:.9g} s; {network.label(worst)} changes most"
         )
 
-    # ---- Error and step length -----------------------------------------------------------------------------
-
     def _see_slopes(self, slopes: Array) -> None:
         """Update the largest value of |slope| · (nominal step) of each output.
 
@@ -539,12 +536,12 @@ class Master:
     def _watch(self, step: Step, scale: Array) -> None:
         """Raise SolveError if extrapolated inputs differ from the computed inputs in many successive steps.
 
-        A difference counts if it exceeds half of the input's range.
+        Only differences above half of the input's range are considered.
         """
         rows = self._extrapolated
         off = polynomials.ends(step.courses[rows] - step.predicted[rows]) / scale[rows]
         self._lost = 0 if np.abs(off).max(initial=0.0) < 0.5 else self._lost + 1
-        # If a value is infinite or NaN, an error message follows when the step is accepted.
+        # An infinite or NaN value is not treated here; it causes an error when the step is accepted.
         if self._lost > _LOST:
             raise SolveError(
                 f"coupling: at t = {step.end:.9g} s the extrapolated inputs have differed from the computed ones"
@@ -556,7 +553,10 @@ class Master:
         return self._shortens and h > 2 * self._shortest
 
     def _exponent(self) -> float:
-        """Return 1/p for the order p: the estimated error is proportional to the p-th power of the step."""
+        """Return the exponent 1/p, by which the step length follows from the error.
+
+        The estimated error is proportional to the p-th power of the step length.
+        """
         orders = {HERMITE: 4.0, PIN: 4.0, MEAN: 4.0, SEQUENTIAL: self._settings.order + 1.0}
         return 1.0 / min((orders[s.method] for s in self._steppers if s.group.loops), default=4.0)
 

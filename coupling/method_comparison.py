@@ -135,7 +135,7 @@ def _reference(system: CoupledSystem, settings: Settings, judged: Coupled, short
     name = f"run with a step of {step:.3g} s"
     try:
         record = simulated(network, judged.choices, replace(settings, step=step), silent)
-    except GpmelicaError:  # Some FMUs do not accept such a short step.
+    except GpmelicaError:  # An FMU may reject the short steps of the reference run.
         assert judged.finer is not None
         record, name = judged.finer, "finer run of the verdict"
     values = record.sample(output_times(settings))[: network.n_y]
@@ -157,10 +157,10 @@ def _order(judged: Coupled) -> int:
 
 
 def _common_rows(judged: Coupled, plans: Sequence[list[MethodChoice]], reference: _Reference) -> list[int]:
-    """Return the indices of outputs that the reference contains and that all methods compute accurately.
+    """Return the indices of the outputs in which all runs are compared with the reference.
 
-    If no such output exists, the result contains other outputs of the reference. These are the
-    outputs that the methods of the user's run compute accurately.
+    These outputs are part of the reference, and all methods compute them accurately. If no such
+    output exists, it is sufficient that the methods of the user's run compute an output accurately.
     """
     known = set(reference.values)
     common = known.intersection(*(compared_rows(judged.network, choices) for choices in plans))
@@ -204,7 +204,7 @@ def _error(
 ) -> float | None:
     """Return the largest error of a run, relative to the ranges of the signals.
 
-    The result is None if run and reference have no signals or no times in common.
+    The result is None if the run and the reference share no signals or no times.
     """
     grid = output_times(settings)
     kept = np.ones(len(grid), dtype=bool)

@@ -1,6 +1,6 @@
-"""Eigenfrequencies of the uncut mechanism, and the frequencies that the communication steps resolve.
+"""Comparison of a mechanism's eigenfrequencies with the communication steps of a co-simulation.
 
-The uncut mechanism is the whole mechanism as one FMU, before it was cut into several FMUs.
+The eigenfrequencies are those of the uncut mechanism, i.e. before it was cut into several FMUs.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class ResolvedModes:
     Parameters
     ----------
     frequencies : eigenfrequencies in ascending order, Hz
-    step : largest communication step of the run, s
+    step : longest communication step of the run, s
     """
 
     frequencies: Sequence[float]
@@ -34,7 +34,11 @@ class ResolvedModes:
         return [f for f in self.frequencies if _STEPS * f * self.step <= 1.0]
 
     def data(self) -> dict[str, Any]:
-        """Return the eigenfrequencies and the highest resolved eigenfrequency, Hz, for `result.json`."""
+        """Return the eigenfrequencies, Hz, and the largest communication step, s, for `result.json`.
+
+        The data also contain the highest resolved eigenfrequency, which has at least 10
+        communication steps per period.
+        """
         highest = self.resolved[-1] if self.resolved else None
         return {"frequencies": [*self.frequencies], "step": self.step, "highest_resolved": highest}
 

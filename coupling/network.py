@@ -101,7 +101,10 @@ class Network:
 
     def _check_names(self) -> None:
         problems = [
-            Problem(f"connection to {'.'.join(port)}", f"expected an existing {kind}, found no such {kind}")
+            Problem(
+                f"connection to {'.'.join(port)}",
+                f"expected the name of an FMU and of its {kind}, found no such {kind}",
+            )
             for kind, known, ports in (
                 (
                     "output",
@@ -143,9 +146,10 @@ class Network:
 
     @property
     def needs_equal_steps(self) -> list[str]:
-        """Names of the FMUs that support only equal communication steps, without sampled FMUs.
+        """Names of the FMUs that require communication steps of equal length.
 
-        A sampled FMU, such as a digital controller, is evaluated at its own sample times.
+        The names do not include sampled FMUs, such as digital controllers, because these FMUs are
+        evaluated at their own sample times.
         """
         return [p.name for p in self.parts if not p.abilities.varies and p.abilities.period is None]
 

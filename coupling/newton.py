@@ -22,12 +22,12 @@ _STALLED = 0.5
 _NOISE = 100.0
 # The increment of a finite difference is this fraction of the unknown's typical size.
 _NUDGE = 1e-4
-# An increment that rounding errors would hide is enlarged by at most this factor.
+# If rounding errors hide a finite difference, its increment is enlarged by at most this factor.
 _MOST_NUDGED = 1e8
 
 
 class Solver:
-    """Root finder for the signals by which a group of coupled FMUs depends on itself.
+    """Solver for algebraic loops and rigid connections in one communication step of a group of FMUs.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ class Solver:
             self._learn(r, dz / scale)
             if (
                 count > _MOST // 2 and self.contraction > _STALLED and after <= _NOISE * tolerance
-            ):  # The residual contains only rounding errors of the FMUs.
+            ):  # The remaining residual consists of rounding errors of the FMUs.
                 return True
             limit = 0.3 if self._fixed_point else _RENEW
             if (
@@ -134,7 +134,7 @@ class Solver:
         return np.asarray(np.linalg.lstsq(self._jacobian, -r, rcond=1e-9)[0])
 
     def _learn(self, r: Array, dz: Array) -> None:
-        """Correct the Jacobian by Broyden's rank-one formula for a change `dz` relative to typical sizes."""
+        """Correct the Jacobian by Broyden's rank-one formula for a change `dz` of the scaled unknowns."""
         length = float(dz @ dz)
         if length > 0.0 and self._jacobian is not None:
             self._jacobian = self._jacobian + np.outer(r, dz) / length

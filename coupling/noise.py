@@ -1,4 +1,4 @@
-"""Detection of noise: estimated errors of outputs that shorter communication steps do not reduce."""
+"""Detection of noise, i.e. of estimated output errors that shorter communication steps do not reduce."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from ..core.trajectory import Array
 
-# A jump explains at most this number of successive shortest steps with too large an error; more show noise.
+# If more steps of minimum length than this have too large an error, the error is noise and not a jump.
 _RECURRING = 8
 # A step this many times longer than the shortest step ends a series of shortest steps.
 _LEFT = 100.0
@@ -21,9 +21,9 @@ class NoiseLevels:
 
     An error that exceeds the tolerance shortens the step. If a shorter step does not reduce the
     error, the step falls to its lower limit. A jump of an output, or of its slope, needs only a few
-    such steps. If errors persist in more of the shortest steps, they are noise. For example, the
-    tolerance of the FMU's own solver limits the accuracy of its outputs. Errors below the level of
-    noise are admissible, so the steps become longer again.
+    such steps. If such errors occur in more steps of the shortest length, they are noise. For
+    example, the tolerance of the FMU's own solver limits the accuracy of its outputs. Errors below
+    the level of noise are admissible, so the steps become longer again.
 
     Parameters
     ----------
@@ -41,10 +41,10 @@ class NoiseLevels:
 
     @property
     def jumps(self) -> int:
-        """Number of shortest steps in which the error of an output without noise exceeded the tolerance.
+        """Number of steps of minimum length in which the error of an output exceeded the tolerance.
 
-        Such an error indicates a jump of the output or of its slope. Each output has its own count;
-        the result is the largest count.
+        Outputs with noise are ignored. For other outputs, such an error indicates a jump of the
+        output or of its slope. Each output has its own count; the result is the largest count.
         """
         return int(np.max(self._exceeded[self.levels == 0.0], initial=0))
 

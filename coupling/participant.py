@@ -117,8 +117,8 @@ class Abilities:
     def corrected(self, claim: str, why: str) -> Abilities:
         """Return the capabilities after a test or a call has proved that one declared value is wrong.
 
-        The field with the name `claim` becomes False. Only the field `memory` becomes True, because
-        outputs depend on past inputs.
+        The field with the name `claim` becomes False. An exception is the field `memory`: it
+        becomes True, because the test has shown that outputs depend on past inputs.
         """
         changes: dict[str, Any] = {claim: claim == "memory"}
         return replace(self, **changes, wrong={**self.wrong, claim: why})
@@ -181,7 +181,7 @@ class Participant(Protocol):
         """Handle the event at the present time, with present values of the n_u inputs, shape (n_u,)."""
 
     def save(self) -> Any:
-        """Return the present internal state, for a later `restore`."""
+        """Return the FMU's present internal state, which `restore` can set again later."""
 
     def restore(self, state: Any) -> None:
         """Return to a saved state, which can be restored again later."""
@@ -190,14 +190,17 @@ class Participant(Protocol):
         """Release the memory of a saved state."""
 
     def gains(self) -> Array | None:
-        """Return ∂ outputs / ∂ inputs at the present time, shape (n_y, n_u); None if unknown."""
+        """Return the present derivatives of the outputs with respect to the inputs, shape (n_y, n_u).
+
+        The result is None if the FMU does not provide these derivatives.
+        """
 
     def close(self) -> None:
         """End the simulation of the FMU and release its resources."""
 
 
 def slopes_of(part: Participant, input_slopes: Array) -> Array:
-    """Return the time derivatives of an FMU's n_y outputs from those of its n_u inputs.
+    """Return the time derivatives of an FMU's n_y outputs for given time derivatives of its n_u inputs.
 
     The arrays have the shapes (n_y,) and (n_u,).
 

@@ -1,7 +1,8 @@
-"""Detection of positions, velocities and powers among the inputs and outputs of coupled FMUs.
+"""Search for positions, velocities and powers among the inputs and outputs of coupled FMUs.
 
-The detection uses names and units. A variable of a connection point is named `port.member`, such as
-`hook.fx`, as in the draft of SSP 2.1 (System Structure and Parameterization).
+The search uses names and units of the signals. A variable of a connection point is named
+`port.member`, such as `hook.fx`, as in the draft of SSP 2.1 (System Structure and
+Parameterization).
 """
 
 from __future__ import annotations
@@ -235,6 +236,6 @@ def _returns(network: Network, column: int, rows: set[int]) -> bool:
 
 
 def _alike(effort: PortSignal, flow: PortSignal) -> bool:
-    """Return whether two signals belong to the same port and to the same axis x, y or z."""
+    """Return whether two signals belong to the same connection point and to the same axis x, y or z."""
     (port, _, member), (other, _, beside) = effort.name.rpartition("."), flow.name.rpartition(".")
     return port == other and member[-1:] == beside[-1:] and member[-1:] in _AXES

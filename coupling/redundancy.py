@@ -54,7 +54,7 @@ class PinBasis:
         idle = np.linalg.qr(np.array([*self._idle(values[self._rows])]).T)[0]
         kept = self._matrix - idle @ (idle.T @ self._matrix)
         left, _, right = np.linalg.svd(kept, full_matrices=False)
-        if self._matrix.shape[1] == self.size:  # the orthonormal basis that is closest to the previous basis
+        if self._matrix.shape[1] == self.size:  # The new orthonormal basis is closest to the old one.
             self._matrix = left @ right
         else:
             self._matrix = left[:, : self.size]
@@ -69,9 +69,9 @@ class PinBasis:
                 yield force / np.linalg.norm(force)
 
     def reduced(self, values: Array) -> Array:
-        """Transform values for each pin, shape (pins, …), to the basis without redundancy, shape (size, …)."""
+        """Return the components of given pin values, shape (pins, …), in the basis, shape (size, …)."""
         return np.asarray(self._matrix.T @ values)
 
     def full(self, components: Array) -> Array:
-        """Transform components in the basis, shape (size, …), to values for each pin, shape (pins, …)."""
+        """Compute pin forces, shape (pins, …), from their components in the basis, shape (size, …)."""
         return np.asarray(self._matrix @ components)

@@ -1,4 +1,4 @@
-"""Tests of coupled FMUs at the initial time, and choice of a coupling method for each group of FMUs."""
+"""Functions that test coupled FMUs at the initial time and choose a coupling method for each group."""
 
 from __future__ import annotations
 
@@ -107,9 +107,6 @@ def _ambiguous(network: Network, present: Present, second: Array | None) -> Iter
     yield CouplingRemark("several_solutions", label, text)
 
 
-# ---- Choice of methods ---------------------------------------------------------------------------------------
-
-
 def _chosen(
     network: Network,
     group: CoupledGroup,
@@ -130,8 +127,8 @@ def _chosen(
         if wished not in (None, PIN):
             place = ".".join(network.pins[group.pins[0] - network.n_y].first)
             raise SolveError(
-                f"coupling: the method {wished} cannot close the rigid connection at {place}; use --method"
-                f" {PIN}, or the archive with bushings"
+                f"coupling: the method {wished} cannot enforce the rigid connection at {place}; use --method"
+                f" {PIN}, or simulate an archive in which spring-dampers (bushings) replace rigid joints"
             )
         if stuck:
             raise SolveError(
@@ -280,9 +277,9 @@ def _connection_speed(network: Network, group: CoupledGroup, present: Present, h
     """Return the largest angular frequency, rad/s, of vibrations on the springs between FMUs.
 
     A change of the spring forces moves the FMUs during a step, and this motion changes the spring
-    forces again. The frequency follows from the ratio of the second change to the first change. Two
-    step lengths are tested, because the ratio is zero if a step is a multiple of an FMU's vibration
-    period. If an FMU supports only equal steps, only the communication step is tested.
+    forces again. The ratio of the second force change to the first one determines the frequency.
+    Two step lengths are tested, because the ratio is zero if a step is a multiple of an FMU's
+    vibration period. If an FMU supports only equal steps, only the communication step is tested.
 
     The result is None if an extrapolated signal is not an output of a force law without states, or
     if an FMU fails. The result is also None if the ratio does not decrease with the step, which

@@ -49,9 +49,9 @@ def tested(
         )
         yield CouplingRemark("takes_no_slopes", part.name, text)
     yield from _coarse(part, settings)
-    # The test makes steps of different lengths.
+    # The test requires an FMU with states that can repeat steps and vary their length.
     if able.restores and able.memory and able.varies:
-        # An FMU can fail if no forces act at its connections.
+        # This test removes the forces at the connections, and some FMUs fail without them.
         with suppress(PartFailed):
             yield from _own_equilibrium(network, k, present, h, settings.stop - settings.start)
 
@@ -122,7 +122,8 @@ def _own_equilibrium(
 def _resists(part: Participant, t: float, span: float, given: Array, motion: list[int]) -> bool:
     """Return whether the motion of an FMU under constant inputs is bounded.
 
-    The motion is bounded if the second half of the run hardly increases the largest displacement.
+    The motion counts as bounded if the second half of the run hardly increases the largest
+    displacement.
     """
     begin, h, course = part.outputs_now(), span / _PROBES, held(polynomials.constant(given), part.abilities)
     moved, state = [], part.save()
@@ -163,9 +164,9 @@ def _stepped(part: Participant, t: float, h: float, given: Array, *courses: Arra
 
 
 def _passed_length(part: Participant, t: float, h: float, given: Array) -> float:
-    """Return the longest of the steps h, h/2, h/4, …, s, for which two successive steps succeed.
+    """Return the longest step among h, h/2, h/4, …, s, with which the FMU can make two successive steps.
 
-    The result is h if an FMU fails with all these steps, or if it supports only equal steps.
+    The result is h if the FMU fails with all these steps, or if it supports only equal steps.
     """
     if not part.abilities.varies:
         return h
@@ -189,7 +190,7 @@ def _restores_wrongly(part: Participant, t: float, h: float, given: Array) -> st
     """
     course, begin = polynomials.constant(given), part.outputs_now()
     first = _stepped(part, t, h, given, course, course)
-    # Some FMUs reject inputs that differ from the connected outputs.
+    # An FMU may fail here, because the test changes its inputs.
     with suppress(PartFailed):
         _stepped(part, t, h, given, polynomials.constant(_higher(given)))
     try:
@@ -212,7 +213,7 @@ def _higher(given: Array) -> Array:
 
 
 def _remembers(part: Participant, t: float, h: float, given: Array) -> bool:
-    """Return whether the outputs of an FMU after two steps depend on the inputs during the first step."""
+    """Return whether inputs in the first of two steps influence the outputs after the second step."""
     steady, higher = polynomials.constant(given), polynomials.constant(_higher(given))
     return not _same(*(_stepped(part, t, h, given, first, higher) for first in (steady, higher)))
 

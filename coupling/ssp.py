@@ -84,7 +84,7 @@ class Hop:
     ----------
     source : connector at which the connection starts
     factor, offset : linear transformation of the connection
-    suppressed : whether the archive forbids the conversion of units for this connection
+    suppressed : whether the archive forbids a unit conversion in this connection
     """
 
     source: Port
@@ -122,12 +122,13 @@ class SystemStructure:
     pins : pairs of positions of two FMUs that must be equal
     hops : connections as in the archive; the key is the connector at which the connection ends
     connectors : name of each connector's unit, or an empty string
-    units : definitions of units by name
+    units : definition of each unit, by name of the unit
     start, stop : initial and final time of the default experiment, s
     step : communication step from an annotation, s
     tolerance : admissible relative error from an annotation
     periods : sample periods, s, by name of the sampled element
-    whole : annotation about the FMU of the uncut mechanism, or None
+    whole : annotation about the FMU of the uncut mechanism; None if the archive does not contain
+        this FMU
     modes : eigenfrequencies of the uncut mechanism in the initial state, in ascending order, Hz
     """
 
@@ -186,7 +187,7 @@ def _children(node: Any, *path: str) -> Iterator[Any]:
 
 
 class _Reader:
-    """Reader of one SSP description, which collects all problems before it raises an error."""
+    """Reader of one system structure description (SSD) that reports all its problems in one error."""
 
     def __init__(self, source: str, folder: Path) -> None:
         self._folder, self._problems, self._systems = folder, list[Problem](), {""}
@@ -229,8 +230,11 @@ class _Reader:
         ports = dict.fromkeys(port for target, hop in self._found.hops.items() for port in (hop.source, target))
         for port in ports:
             if port in self._unsupported:
-                text = f"expected a scalar number, Boolean or enumeration, got {self._unsupported[port]}"
-                yield Problem(f"connector {'.'.join(port)}", f"{text}; connect scalar variables instead")
+                yield Problem(
+                    f"connector {'.'.join(port)}",
+                    f"expected a scalar number, Boolean or enumeration, got {self._unsupported[port]}; connect"
+                    " scalar variables instead",
+                )
 
     def _uneven_joints(self) -> Iterator[Problem]:
         for joint, count in Counter(pin.joint for pin in self._found.pins if pin.joint).items():
@@ -301,8 +305,6 @@ class _Reader:
         self._connectors_of(node, name)
         self._bindings(node, name + ".")
 
-    # ---- Connections ---------------------------------------------------------------------------------------
-
     def _connection(self, node: Any, prefix: str) -> None:
         ends = []
         for side in ("start", "end"):
@@ -321,8 +323,6 @@ class _Reader:
             self._problems.append(Problem(f"input {'.'.join(target)}", text))
         suppressed = node.get("suppressUnitConversion", "false") in ("true", "1")
         hops[target] = Hop(source, factor, offset, suppressed)
-
-    # ---- Parameters ----------------------------------------------------------------------------------------
 
     def _bindings(self, node: Any, prefix: str) -> None:
         for binding in _children(node, "ParameterBindings", "ParameterBinding"):
@@ -399,8 +399,6 @@ class _Reader:
             owner = max(owners, key=len)
             self._found.elements[owner].parameters[name[len(owner) + 1 :]] = value
 
-    # ---- Annotations ---------------------------------------------------------------------------------------
-
     def _annotation(self, node: Any) -> None:
         found, tag = self._found, _local(node)
         if tag == "FixedStepMaster":  # OMSimulator stores its fixed step in this annotation.
@@ -446,7 +444,9 @@ class _Reader:
             text = f"expected an element of the system, found none of this name; known are: {known}"
             self._problems.append(Problem(where, text))
         elif node.get("period") is None:
-            self._problems.append(Problem(where, "expected a period in s, found none; add it"))
+            self._problems.append(
+                Problem(where, "expected the attribute period, i.e. a sample period in s, found none; add it")
+            )
         elif period is not None:
             self._found.periods[element] = period
 
@@ -464,7 +464,7 @@ class _Reader:
 def connections(
     structure: SystemStructure, signals: Mapping[Port, PortSignal]
 ) -> tuple[list[SystemConnection], list[Problem]]:
-    """Return the connections between FMUs, and a problem for each pair of incompatible units.
+    """Return the connections between FMUs, and an error message for each pair of incompatible units.
 
     A connection between two FMUs may pass through connectors of nested systems. If a connector of
     an FMU has no unit, the unit of the FMU variable is used. If a connector of a nested system has
@@ -484,7 +484,9 @@ def connections(
 
 
 def _route(structure: SystemStructure, target: Port) -> list[tuple[Hop, Port]]:
-    """Return the chain of connections that leads from the first source to a connector.
+    """Return the chain of connections that ends at the connector `target`.
+
+    The chain begins at a connector to which no connection leads.
 
     Each connection in the result is followed by the connector at which it ends.
     """
@@ -520,7 +522,7 @@ class _Units:
 def _along(route: list[tuple[Hop, Port]], units: _Units, problems: list[Problem]) -> SystemConnection:
     """Combine successive connections into one connection with a factor and an offset.
 
-    Each connection of the route converts the unit and then applies a linear transformation. If two
+    Each of these connections converts the unit and then applies a linear transformation. If two
     units cannot be converted, an error message is added to `problems`.
     """
     source, (_, target) = route[0][0].source, route[-1]
@@ -533,10 +535,9 @@ def _along(route: list[tuple[Hop, Port]], units: _Units, problems: list[Problem]
             if unit.fits(wanted):
                 scale, shift = conversion(unit, wanted)
             else:
-                text = f"expected a unit that converts to {units.name(port)}, got {units.name(giver)}"
-                problems.append(
-                    Problem(f"connection to {'.'.join(port)}", f"{text} at {'.'.join(giver)}; correct one unit")
-                )
+                expected, found = units.name(port), f"{units.name(giver)} at {'.'.join(giver)}"
+                text = f"expected a unit that converts to {expected}, got {found}; correct one of the two units"
+                problems.append(Problem(f"connection to {'.'.join(port)}", text))
         elif not hop.suppressed and (unit is not None or wanted is not None):
             unchecked = giver if unit is None else port if port == target else unchecked
         factor, offset = hop.factor * scale * factor, hop.factor * (scale * offset + shift) + hop.offset

@@ -147,7 +147,7 @@ class Step:
         return self.t + self.h
 
     def beginning(self, part: float) -> Step:
-        """Return a new attempt that covers only the first section of the step.
+        """Return a new attempt at a shorter step, which covers only the first section of this step.
 
         The argument `part` is the length of the section, as a fraction of the step.
         """
@@ -197,9 +197,9 @@ class Stepper:
         """Return the indices of the two velocity outputs at each rigid connection (pin), shape (pins, 2).
 
         Pin forces may be linear in time or constant during a step. Linear forces make positions and
-        velocities agree at the end of the step; constant forces make only positions agree. The
-        forces must be constant if an FMU accepts only constant inputs, or if it does not provide
-        the velocities. The array is then empty.
+        velocities agree at the end of the step; constant forces make only positions agree. If an
+        FMU accepts only constant inputs or does not provide the velocities, the forces must be
+        constant. In this case, the array is empty.
         """
         rate_of = {position: rate for rate, position in self._position_of.items()}
         takes = all(self.network.parts[k].abilities.takes_courses for k in self.group.parts)
@@ -278,9 +278,9 @@ class Stepper:
         """Find the slopes of the outputs at the start or after an event by two trial steps.
 
         Slopes are unknown at these times, because they depend on the forces of rigid connections
-        (pins). A whole and a half step give slopes at two later times, which are extrapolated to
-        the beginning. The error is of second order in the step. Slopes of positions are excluded,
-        because velocities do not depend on forces.
+        (pins). The trial steps have the lengths h/2 and h, where h is the length of the real step.
+        The slopes at their ends are extrapolated to the beginning. The error is of second order in
+        h. Slopes of positions are excluded, because velocities do not depend on forces.
         """
         ends = []
         # The solver keeps the last Jacobian, so the last trial step has the length of the real step.
@@ -484,8 +484,6 @@ class Stepper:
             found.append(network.factor[k] * mean + network.offset[k])
         return np.array(found)
 
-    # ---- Unknowns ------------------------------------------------------------------------------------------
-
     def _read(self, courses: Array, present: Present) -> Array:
         feedback, sloped = courses[self.group.feedback], courses[self._sloped]
         if self.method == MEAN:
@@ -508,13 +506,13 @@ class Stepper:
             return
         begin, rise = step.courses[rows, 0], step.courses[rows, 1]
         final = 2.0 * (end - begin) - rise
-        # Both arrays are sorted, so searchsorted finds the indices.
+        # The function searchsorted requires sorted arrays, and both arrays are sorted.
         sloped = np.searchsorted(rows, self._sloped)
         final[sloped], rise[sloped] = z[n + len(rows) :], present.slopes[self._sloped] * step.h
         step.courses[rows] = polynomials.hermite(present.values[rows], rise, end, final)
 
     def _mismatch(self, step: Step, present: Present, z: Array, scale: Array, weight: float) -> Array:
-        """Return the residual of the iteration, relative to the typical sizes of the signals.
+        """Return the residual of the iteration, in which each element is divided by a typical signal size.
 
         The first elements are differences of positions and velocities at rigid connections (pins).
         The other elements are differences between inputs and connected outputs, multiplied by
@@ -540,15 +538,16 @@ class Stepper:
         return self._basis.size if len(self._rates) else 0
 
     def _gaps(self, step: Step, scale: Array, weight: float) -> Array:
-        """Return position and velocity gaps at the end of the step, relative to the largest position size.
+        """Return dimensionless position gaps and velocity gaps at the end of the step.
 
         A gap is the difference of two positions, or of their velocities, at a rigid connection
-        (pin). The first elements are the position gaps. If pin forces vary within the step, the
-        remaining elements are the velocity gaps. Velocity gaps are multiplied by half the step
-        length, to have the unit of a position. In a very short step, the iteration would ignore
-        velocity gaps because of this small factor. The next step would then close the gaps by a
-        jump. In a short step, the velocity gaps are therefore divided by the largest velocity size
-        and multiplied by `weight`.
+        (pin). The first elements are the position gaps. They are divided by the largest typical
+        size of the positions. If pin forces vary within the step, the remaining elements are the
+        velocity gaps. Velocity gaps are multiplied by half the step length, to have the unit of a
+        position. In a very short step, the iteration would ignore velocity gaps because of this
+        small factor. The next step would then close the gaps by a jump. In a short step, the
+        velocity gaps are therefore divided by the largest typical size of the velocities, and
+        multiplied by `weight`.
         """
         ends = polynomials.ends(step.courses)
         size = np.max(scale[self._pairs[:, 0]], initial=0.0)
@@ -641,7 +640,7 @@ def indices(slices: Any, parts: Any) -> list[int]:
 def connection_of(network: Network, group: CoupledGroup) -> Array:
     """Return the derivatives of a group's inputs with respect to its outputs, shape (inputs, outputs).
 
-    An element is the factor of a connection, or zero if input and output are not connected.
+    An element is the factor of a connection. It is zero if its input and output are not connected.
     """
     columns, rows = indices(network.columns, group.parts), indices(network.rows, group.parts)
     place = {row: k for k, row in enumerate(rows)}

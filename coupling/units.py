@@ -1,4 +1,4 @@
-"""Units of signals in terms of SI base units, and conversion of values between units."""
+"""Representation of signal units in terms of SI base units, and conversion of values between units."""
 
 from __future__ import annotations
 

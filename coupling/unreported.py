@@ -1,4 +1,4 @@
-"""Detection of events that no FMU reports, by a comparison of two runs."""
+"""Search for events that no FMU reports, by a comparison of two runs with different step lengths."""
 
 from __future__ import annotations
 

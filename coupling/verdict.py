@@ -96,7 +96,7 @@ class Coupled:
     name : name of the system
     network : FMUs and their connections
     choices : coupling method of each group of dependent FMUs
-    record : values at the communication points, and events
+    record : values at the communication points, and times of events
     time : output times, s, shape (N,)
     signals : values of each output at the output times, shape (N,), by name `FMU.variable`
     units : unit of each output
@@ -136,7 +136,10 @@ class Coupled:
 
     @property
     def energy_residual(self) -> float:
-        """Largest energy that the coupling creates or destroys at a connection, over the transferred energy."""
+        """Largest ratio of the created or destroyed energy to the transferred energy among all connections.
+
+        The numerical coupling creates or destroys this energy.
+        """
         return float(np.max([0.0, *(abs(r.relative) for r in self.residuals)]))
 
     @property
@@ -146,15 +149,19 @@ class Coupled:
 
     @property
     def complete(self) -> bool:
-        """Whether this run and the finer run have reached the final time.
+        """Whether all runs on which the verdict is based have reached the final time.
 
-        A run ends early if an FMU asks to end the simulation.
+        These are the run itself and the finer run, from which its error is estimated. A run ends
+        early if an FMU asks to end the simulation.
         """
         return not self.ended_by
 
     @property
     def ended_by(self) -> str:
-        """Name of the FMU that ended this run or the finer run early, or an empty text."""
+        """Name of the FMU that ended the run early; an empty text if no FMU did so.
+
+        If the run is complete, the name refers to the finer run, from which the error is estimated.
+        """
         return self.record.ended_by or (self.finer.ended_by if self.finer else "")
 
     @property
@@ -178,7 +185,10 @@ class Coupled:
 
     @property
     def ok(self) -> bool:
-        """Whether the run is complete, `agrees` is true, and `holds` is true."""
+        """Whether the run is complete, the error is within the tolerance, and the connections are accurate.
+
+        The attributes `complete`, `agrees` and `holds` contain these three results.
+        """
         return self.complete and self.agrees and self.holds
 
     def data(self) -> dict[str, Any]:
@@ -279,7 +289,7 @@ def _couple(system: CoupledSystem, options: Options, progress: Progress) -> Coup
         if error <= tolerance or options.step is not None or not left:
             break
         coarse, run, settings = run, fine, _finer(settings)
-    # In a finer run, errors of the integration inside an FMU can be larger.
+    # A smaller communication step can increase the integration errors inside an FMU.
     error, worst, settings, (coarse, run, fine) = min(trials, key=itemgetter(0))
     settings = _shared(settings, run, fine)
     remarks += end_remarks(run.ended_by or fine.ended_by, settings.stop, stop)
@@ -373,7 +383,7 @@ def _refined(s: Settings, length: float, tolerance: float) -> Settings:
 def _coarse(network: Network, choices: Sequence[MethodChoice], settings: Settings) -> Record | None:
     try:
         return simulated(network, choices, _coarser(settings), silent)
-    # A call of an FMU can fail because the step is too long.
+    # An FMU can fail in the coarser run, because its steps are longer.
     except (SolveError, ClaimFailed):
         return None
 

@@ -1,1 +1,4 @@
-"""Division of one mechanism into several FMUs, in an SSP archive (System Structure and Parameterization)."""
+"""Division of one mechanism into several FMUs.
+
+SSP archives (System Structure and Parameterization) connect these FMUs.
+"""

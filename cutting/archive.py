@@ -74,8 +74,8 @@ class CutSystem:
         Parameters
         ----------
         path : path of the archive
-        pins : cut joints that the co-simulation keeps closed
-        laws : cuts at which force laws act, by name of the force law's SSP element
+        pins : cut joints that rigid connections replace in the archive
+        laws : cut joints and ropes that force laws replace, by name of the force law's SSP element
         """
         parts = {*self.owner.values()}
         chosen = {name: part for name, part in self.fmus.items() if name in parts or name in laws}
@@ -101,7 +101,9 @@ class CutSystem:
         return [element for element, cut in laws.items() if cut.kind != "rope"]
 
     def _ports(self, cut: Cut) -> Iterator[tuple[str, str, str]]:
-        """Yield three names for each point of a cut: the part, the port, and the end in the force law.
+        """Yield three names for each point of a cut.
+
+        The names are those of the part, of its port, and of the end in the force law.
 
         A port is a group of variables that describe one connection point.
         """

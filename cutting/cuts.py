@@ -1,8 +1,8 @@
-"""Joints, loop closures and ropes at which a mechanism can be cut, replaced by pairs of points.
+"""Joints, loop closures and ropes at which a mechanism can be cut.
 
-Opposite forces act on the two points of a pair. A spherical joint or a rope has one pair of points.
-A revolute joint has two pairs on its axis, and a fixed joint has three. With more than one pair,
-some force components are redundant.
+Pairs of points replace them; opposite forces act on the two points of a pair. A spherical joint or
+a rope has one pair of points. A revolute joint has two pairs on its axis, and a fixed joint has
+three. With more than one pair, some force components are redundant.
 """
 
 from __future__ import annotations
@@ -67,7 +67,9 @@ class PointPair:
 
 @dataclass(frozen=True)
 class Cut:
-    """A joint, loop closure or rope that forces between points replace.
+    """A joint, loop closure or rope at which a mechanism is cut.
+
+    Pairs of opposite forces between coincident points, or between the ends of the rope, replace it.
 
     Parameters
     ----------
@@ -197,7 +199,7 @@ def turning(axis: Array) -> Array:
 
 
 def free(name: str, taken: set[str]) -> str:
-    """Return an unused name, and add it to the used names `taken`."""
+    """Return a name that the set `taken` of used names does not contain, and add the name to this set."""
     while name in taken:
         name += "_"
     taken.add(name)
@@ -207,7 +209,8 @@ def free(name: str, taken: set[str]) -> str:
 def _refused(place: Link | Closure | Line, model: System) -> Iterator[str]:
     """Yield the reasons why a mechanism cannot be cut at a joint, closure or two-point force element.
 
-    A cut replaces the joint, closure or force element by pairs of points with opposite forces.
+    A cut removes the joint, closure or force element; opposite forces on pairs of points replace
+    it.
     """
     if isinstance(place, Line):
         links: tuple[str, ...] = (place.a.link, place.b.link)
@@ -233,7 +236,7 @@ def _refused(place: Link | Closure | Line, model: System) -> Iterator[str]:
 
 
 def _acts(value: object) -> bool:
-    """Return whether the value of a joint's key, such as `stiffness`, is nonzero and causes a force."""
+    """Return whether the value of a joint's key, such as `stiffness`, causes a force; a zero causes none."""
     return any(value) if isinstance(value, list | tuple) else bool(value)
 
 

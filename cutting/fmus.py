@@ -76,7 +76,7 @@ class FmuBuilder:
     def law(self, law: ForceLaw, experiment: Description, fmu: Path) -> None:
         """Write the FMU of a force law.
 
-        End time, tolerance and step are taken from the description `experiment`.
+        The description `experiment` provides the end time, the solver tolerance and the step.
         """
         members = {f"{port}_{member}": (port, member) for port in law.ports for member in MEMBERS}
         documents = licences(self._toolchains)
@@ -89,9 +89,10 @@ class FmuBuilder:
         members: Mapping[str, tuple[str, str]],
         documents: Mapping[str, str | bytes],
     ) -> None:
-        """Build an FMU and rename its variables to `port.member`.
+        """Build an FMU whose variables at connection points have names of the form `port.member`.
 
-        The argument `members` maps the present name of a variable to port and member.
+        The port is the connection point, and the member is one of its variables, such as `fx`. The
+        argument `members` maps the present name of each variable to its port and its member.
         """
         names = {variable: f"{port}.{member}" for variable, (port, member) in members.items()}
         text = _NAME.sub(lambda found: f'name="{names.get(found[1], found[1])}"', sources.description)

@@ -88,7 +88,10 @@ class ForceLaw:
 
 @dataclass(frozen=True)
 class Bushing:
-    """Constants of the spring-dampers that replace a joint, one for each pair of points.
+    """Constants of the spring-dampers that replace a joint.
+
+    Each pair of points has one spring-damper; all of them have the same stiffness and the same
+    damping.
 
     Parameters
     ----------
@@ -103,12 +106,12 @@ class Bushing:
 
     @property
     def force(self) -> float:
-        """Magnitude of the largest preload of the spring-damper, N."""
+        """Magnitude of the largest preload among the spring-dampers of the joint, N."""
         return max(float(np.linalg.norm(force)) for force in self.preload.values())
 
     @property
     def deflection(self) -> float:
-        """Deflection of the spring-damper that a force of the size of the largest preload causes, m."""
+        """Deflection of a spring-damper under the largest preload, m."""
         return self.force / self.stiffness
 
 
@@ -151,7 +154,10 @@ def ends_of(cut: Cut) -> Iterator[tuple[str, str]]:
 
 
 def rope(name: str, line: Line, chain: Description, starts: Mapping[str, float]) -> ForceLaw:
-    """Return the force law of a rope, with a spring and a damper or with an expression for its force."""
+    """Return the force law of a rope.
+
+    The force results from a spring and a damper, or from an expression in the description.
+    """
     length, rate, force = outputs = [f"{line.name}_{key}" for key in ("length", "rate", "force")]
     # The name of the rope as prefix makes these names different from names of parameters.
     d = {axis: f"{line.name}_d{axis}" for axis in AXES}

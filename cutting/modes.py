@@ -1,4 +1,4 @@
-"""Vibration modes of a mechanism before it is cut."""
+"""Computation of the vibration modes of a mechanism before it is cut into parts."""
 
 from __future__ import annotations
 

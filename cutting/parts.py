@@ -1,8 +1,8 @@
 """Descriptions of the parts of a cut mechanism.
 
-If a joint, closure, force element or programmed constraint connects two links, both belong to the
-same part, unless this connection is cut. If the joint of a link is cut, the link gets a free joint
-to the ground. The link has the initial position and velocity that it has in the uncut mechanism.
+Two links belong to the same part if an uncut joint, closure, force element or programmed constraint
+connects them. If the joint of a link is cut, the link gets a free joint to the ground. The link has
+the initial position and velocity that it has in the uncut mechanism.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class MachinePart:
 
 @dataclass(frozen=True)
 class _Use:
-    """Entry of a description, such as a joint or a force, and the links that it connects."""
+    """Entry of a description, such as a joint or a force, and the names of the links that it connects."""
 
     what: str
     links: frozenset[str]
@@ -88,7 +88,10 @@ def parts_of(model: System, cuts: Sequence[Cut], source: str) -> list[MachinePar
 
 
 class _Owners:
-    """Links to which the entries of a description refer by names of points, coordinates and elements."""
+    """Search for the links to which an entry of a description refers.
+
+    An entry can refer to links directly, or by the name of a point, a coordinate or an element.
+    """
 
     def __init__(self, tables: Tables, cuts: Sequence[Cut]) -> None:
         links = [link["name"] for link in tables.get("links", ())]
@@ -123,14 +126,14 @@ class _Owners:
             return self._of_link(entry.partition(".")[0])
         if key == "point" and entry in self._points:
             return self._points[entry]
-        if key == "drives":  # The value is the name of an input.
+        if key == "drives":  # A controller's key `drives` names an input.
             return self._named(f"{entry}_")
         return self._in_expression(entry)
 
     def _in_expression(self, text: str) -> frozenset[str]:
         try:
             names = set(expressions.names(expressions.parse(text)))
-        except ValueError:  # the text is a name or a keyword, not an expression
+        except ValueError:  # A name or a keyword is not an expression.
             return frozenset()
         return frozenset().union(*map(self._named, names - self._parameters))
 
@@ -142,9 +145,9 @@ class _Owners:
 
 
 def _uses(tables: Tables, owners: _Owners, cuts: Sequence[Cut]) -> Iterator[_Use]:
-    """Yield each joint, closure and element that is not cut, with the links that it connects.
+    """Yield the joints and the other entries of the description that are not cut, with the links they connect.
 
-    Joints come first.
+    Joints come first. Other entries are, for example, loop closures and force elements.
     """
     cut = {(c.kind, c.name) for c in cuts}
     for link in tables.get("links", ()):
@@ -170,7 +173,7 @@ def _graph(bodies: Sequence[str], uses: Sequence[_Use]) -> Any:
 def _labels(bodies: Sequence[str], uses: Sequence[_Use], cuts: Sequence[Cut]) -> dict[str, int]:
     """Return the index of the part to which each link belongs, by name of the link.
 
-    Links that are not connected to any cut belong to the first part.
+    Links without a connection to any cut joint or rope belong to the first part.
     """
     _, found = connected_components(_graph(bodies, uses), directed=False)
     component = dict(zip(bodies, found.tolist(), strict=True))
@@ -182,7 +185,10 @@ def _labels(bodies: Sequence[str], uses: Sequence[_Use], cuts: Sequence[Cut]) ->
 def _joined(
     bodies: Sequence[str], uses: Sequence[_Use], cuts: Sequence[Cut], labels: Mapping[str, int]
 ) -> Iterator[Problem]:
-    """Yield an error for each cut whose two sides another joint, closure or element still connects."""
+    """Yield an error for each cut that does not separate the links on its two sides.
+
+    The error names the other joints and elements that connect these links.
+    """
     for cut in cuts:
         first, second = cut.links
         if labels[first] != labels[second]:
@@ -198,7 +204,7 @@ def _joined(
 def _connections(uses: Sequence[_Use], path: Sequence[str]) -> list[str]:
     """Return the names of the connections along a path of links.
 
-    The result contains joints only if nothing else connects the links.
+    If other entries than joints connect the links, the result does not contain the joints.
     """
     steps = [{*step} for step in pairwise(path)]
     along = [use.what for use in uses if any(step <= use.links for step in steps)]
@@ -253,8 +259,6 @@ class _Builder:
         """
         return bool(links & self._links) if links else self._letter == "a"
 
-    # ---- Links ---------------------------------------------------------------------------------------------
-
     def _placed(self, table: Tables) -> Iterator[Tables]:
         """Yield the table of a link with initial position and velocity, if the link belongs to this part.
 
@@ -302,8 +306,6 @@ class _Builder:
             joint["velocity"] = [*change[:, 3].tolist(), change[1, 0], change[0, 2], change[2, 1]]
         return {"frame": {"matrix": pose.tolist()}, "joint": joint}
 
-    # ---- Points and forces ---------------------------------------------------------------------------------
-
     def _ends(self) -> Iterator[tuple[str, FixedPoint]]:
         for cut in self._cuts:
             for pair in cut.pairs:
@@ -316,8 +318,6 @@ class _Builder:
     def _pins(self) -> Iterator[Tables]:
         for port, end in self._ends():
             yield {"name": f"{port}_f", "link": end.link, "point": list(end.position), "input": True}
-
-    # ---- Settings ------------------------------------------------------------------------------------------
 
     def _settings(self) -> Tables:
         whole = self._tables

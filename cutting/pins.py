@@ -27,7 +27,7 @@ _LIMIT = 0.1
 _RATIO = 0.5  # damping ratio of a spring-damper that replaces a joint
 # The communication step for stiff spring-dampers is at least the usual step divided by this number.
 _MOST_STEPS = 100
-_NO_FORCE = 1e-300  # prevents a division by a force of zero, N
+_NO_FORCE = 1e-300  # Forces are divided by at least this value, N, which prevents a division by zero.
 _RANK = 1e-9  # A singular value below this fraction of the largest one counts as zero.
 
 
@@ -48,10 +48,10 @@ class PinStatics:
     mobility: Array
 
     def bushing(self, ports: Sequence[str], step: float) -> tuple[float, float]:
-        """Return stiffness, N/m, and damping, N·s/m, of a spring-damper for a communication step, s.
+        """Return the stiffness, N/m, and the damping, N·s/m, of a spring-damper that replaces a joint.
 
-        The spring-damper replaces a joint. With these values, a co-simulation is stable even if
-        inputs are constant during each step.
+        Both values depend on the communication step, s. With them, a co-simulation is stable even
+        if inputs are constant during each step.
         """
         lightest, frequency = self._lightest(ports), _LIMIT / step
         return float(f"{frequency**2 / lightest:.3g}"), float(f"{2.0 * _RATIO * frequency / lightest:.3g}")
@@ -66,7 +66,7 @@ class PinStatics:
 
         Parameters
         ----------
-        joints : names of the pairs of points of each joint
+        joints : for each joint, the names of the pairs of points that replace the joint
         longest : upper limit of the step, s
         deflection : largest admissible deflection by the initial force, m
         """

@@ -1,4 +1,7 @@
-"""Division of a mechanism into parts: descriptions, FMUs, and archives for co-simulation."""
+"""Functions that divide a mechanism into parts for co-simulation.
+
+The results are descriptions of the parts, their FMUs, and SSP archives that connect the FMUs.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ _FINER = 1e-2
 _FINEST = 1e-12  # smallest solver tolerance of a part's FMU
 # The initial force may deflect a spring-damper (bushing) by this fraction of the mechanism's extent.
 _DEFLECTION = 1e-3
-# These quantities jump with a force, so they are not compared with the uncut mechanism.
+# Accelerations, efforts and loads jump if a force jumps, so they are not compared with the uncut mechanism.
 _JUMPING = ("acceleration", "effort", "load")
 _EQUAL = ("coordinate", "point", "link", "line", "contact", "support", "element", "output", "filter")
 
@@ -64,7 +67,7 @@ class Split:
 
     @property
     def files(self) -> list[Path]:
-        """Paths of all archives and descriptions."""
+        """Paths of the SSP archives, followed by the paths of the parts' descriptions."""
         return [*self.archives.values(), *self.descriptions]
 
     def lines(self) -> Iterator[str]:
@@ -139,10 +142,10 @@ class _Splitting:
         self.notes: list[str] = []
 
     def archives(self, out: Path) -> tuple[dict[str, Path], dict[str, Bushing]]:
-        """Write the SSP archives, and return their paths, and the spring-dampers that replace joints.
+        """Write the SSP archives; return their paths and the constants of the spring-dampers in place of joints.
 
         The keys of the paths are `rigid` and `bushing`, or `rope` if only ropes are cut. The keys
-        of the spring-dampers are the names of the cuts.
+        of the spring-dampers are the names of the cut joints.
         """
         whole, name = self._folder / "whole.fmu", self._model.name
         model = self._builder.machine(self._whole(), whole)
@@ -179,7 +182,7 @@ class _Splitting:
         return self._folder / f"law_{cut.name}.fmu"
 
     def _whole(self) -> Tables:
-        """Return the description of the uncut mechanism; points of cut joints are additional outputs."""
+        """Return the description of the uncut mechanism, extended by outputs for the points of cut joints."""
         tables = tables_of(self._model.chain)
         ends = {
             pair.port: {"link": pair.sides[0].link, "position": list(pair.sides[0].position)}
@@ -227,7 +230,7 @@ class _Splitting:
         return found, step
 
     def _same(self, whole: Path, fmus: Mapping[str, PartFmu]) -> Iterator[tuple[str, str]]:
-        """Yield each output of a part or rope, with the output of the uncut mechanism that has equal values."""
+        """Yield each output of a part or rope, and the equivalent output of the uncut mechanism."""
         signals = self._model.signals
         outputs = {v.name for v in read_fmu(whole).modelVariables if v.causality == "output"}
         for element, part in fmus.items():

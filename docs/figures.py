@@ -19,8 +19,10 @@ Point = tuple[float, float]
 
 
 def draw_frame() -> None:
-    """Draw a joint: the parent's frame, the constant transform to the joint, and the link's rotated
-    frame.
+    """Draw a joint between two links.
+
+    The picture shows the parent's frame, the constant transformation to the joint, and the link's
+    rotated frame.
     """
     figure, axes = _sheet(7.5, 3.6)
     parent, joint = (0.6, 0.6), (4.0, 1.7)

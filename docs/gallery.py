@@ -1,4 +1,4 @@
-"""Pictures of all examples in the initial state, and of one sweep.
+"""Pictures of all examples in the initial state, and one picture of a sweep.
 
 The command `python docs/gallery.py` writes the files `docs/gallery/*.png`.
 """

@@ -24,7 +24,11 @@ class OptionFields(griffe.Extension):
     """
 
     def on_function(self, *, func: griffe.Function, **others: Any) -> None:
-        """Replace parameters and docstring of a function that has the decorator `taking`."""
+        """Document each option of a function with the decorator `taking` as a separate parameter.
+
+        Signature and docstring are read from the imported function, because only the import applies
+        the decorator.
+        """
         del others
         if not any(str(decorator.value).startswith("taking(") for decorator in func.decorators):
             return

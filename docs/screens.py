@@ -31,7 +31,7 @@ _DRAWING = 5.0
 
 @contextmanager
 def window(height: int) -> Iterator[Any]:
-    """Yield an empty page in a browser window with the given height in pixels.
+    """Yield an empty page in a browser window of the given height, pixels.
 
     The browser renders by software, so that no graphics card is necessary.
     """

@@ -1,4 +1,4 @@
-"""Adaptation of the documents in the repository to the web site.
+"""Adaptation of the repository's documents for the web site.
 
 The site contains the folder `docs`, the README as first page, and all other files to which pages
 link. Links in the documents are paths in the repository, so that the links also work on GitHub.

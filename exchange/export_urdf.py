@@ -64,7 +64,7 @@ class _Writer:
         self.rpy = {link.name: link.frame.rpy for link in numbers.chain.links if link.frame.matrix is None}
         self.joints = {link.name: link.joint for link in numbers.chain.links}
         self.aliases = _aliases(numbers)
-        self.taken: set[str] = set()  # names of the joints already in the URDF file
+        self.taken: set[str] = set()  # names of all joints that the URDF file already contains
         self.robot = etree.Element("robot", name=numbers.name)
 
     def text(self) -> str:

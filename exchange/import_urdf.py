@@ -127,8 +127,6 @@ class _Import:
         about = f"from {source}, {'floating' if self.floating else 'fixed'} base"
         return Imported(name, about, tuple(links), tuple(programmed), notes)
 
-    # ---- links --------------------------------------------------------------------------------------------------
-
     def root_is_ground(self) -> bool:
         root = self.robot.root
         is_frame = root.inertial is None and root.name.lower() in _GROUND
@@ -175,7 +173,10 @@ class _Import:
         yield self.described(fixed, f"carried by joint {joint.name}")
 
     def described(self, table: Table, comment: str) -> LinkText:
-        """Return a link with its comment; without inertia, comments contain placeholder values."""
+        """Return a link with its comment.
+
+        If the URDF file contains no inertia, the comment contains placeholder values.
+        """
         if "mass" in table:
             return LinkText(table, comment)
         self.massless.append(table["name"])
@@ -229,8 +230,6 @@ class _Import:
         self.notes += [] if is_closed else [f"chosen: the convex hull of the open mesh of link {link.name!r}"]
         return table
 
-    # ---- joints -------------------------------------------------------------------------------------------------
-
     def joint(self, joint: UrdfJoint) -> Table:
         kind = _TYPES.get(joint.type, joint.type)
         table: Table = {"type": kind, "name": printable(joint.name)}
@@ -281,8 +280,6 @@ class _Import:
         motion = JOINT_TYPES[_TYPES.get(joint.type, joint.type)][0]
         return f"{self.names[joint.child]}.{motion.coordinate}"
 
-    # ---- notes --------------------------------------------------------------------------------------------------
-
     def said_of_names(self, names: dict[str, str]) -> None:
         changed = [f"{old!r} by {new!r}" for old, new in names.items() if old != new]
         if changed:
@@ -291,16 +288,20 @@ class _Import:
     def said_of_joints(self) -> None:
         rubbing = sum(1 for joint in self.robot.joints if joint.friction and joint.type in WITH_ONE_COORDINATE)
         if rubbing:
-            text = f"friction of joints ({rubbing}) reaches its full value at v_s = {_REGULAR:g} rad/s or m/s"
-            self.notes.append(f"chosen: {text}, which URDF does not define")
+            self.notes.append(
+                f"chosen: friction of joints ({rubbing}) reaches its full value at v_s = {_REGULAR:g} rad/s"
+                " or m/s, which URDF does not define"
+            )
         names = list(dict.fromkeys(key for joint in self.robot.joints for key in joint.kept))
         if names:
             self.notes.append(f"omitted: {', '.join(names)} of joints; comments in the file contain the values")
         if any(joint.limits for joint in self.robot.joints):
             self.notes.append("chosen: joint limits have no effect; add a stiffness to turn limits into end stops")
         if self.massless:
-            text = "have no inertia; the file has commented values to replace"
-            self.notes.append(f"unchanged: the links {', '.join(self.massless)} {text}")
+            names = ", ".join(self.massless)
+            self.notes.append(
+                f"unchanged: the links {names} have no inertia; comments in the file contain values to replace"
+            )
 
 
 def relocated(robot: Imported, folder: Path) -> Imported:
@@ -333,8 +334,8 @@ def _frame(origin: UrdfOrigin) -> Table:
 def _moments(inertial: UrdfInertial) -> list[Any]:
     """Return the inertia about the centre of mass in the link's axes, kg·m².
 
-    If all products of inertia are zero, the result is a list of the three moments of inertia, otherwise
-    the 3×3 matrix.
+    The result is a list of three moments of inertia if all products of inertia are zero. Otherwise,
+    it is the 3×3 matrix.
     """
     xx, yy, zz, xy, xz, yz = inertial.moments
     tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])

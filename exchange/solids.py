@@ -1,4 +1,4 @@
-"""Mass, centre of mass and inertia of homogeneous shapes."""
+"""Computation of mass, centre of mass and inertia of homogeneous shapes."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Reader of URDF files (wiki.ros.org/urdf/XML): links, joints, errors, and ignored elements.
+"""Reader of the links and joints in URDF files (wiki.ros.org/urdf/XML).
 
+The reader reports errors and ignored elements.
 Lengths are in m, angles in rad and masses in kg. Roll, pitch and yaw represent the rotation matrix
 Rz(yaw)·Ry(pitch)·Rx(roll).
 """
@@ -92,7 +93,7 @@ class UrdfLink:
 
 @dataclass(frozen=True)
 class Mimic:
-    """Coupling of a joint to another: coordinate = multiplier · (coordinate of the other joint) + offset."""
+    """Coupling to another joint: coordinate = multiplier · (coordinate of the other joint) + offset."""
 
     joint: str
     multiplier: float
@@ -213,8 +214,6 @@ class _Reader:
         besides = (*transmissions, *map(_counted, sorted((self.others + self.visuals.left).items())))
         return Robot(name, links[root], links, tuple(joints.values()), besides)
 
-    # ---- links and joints ---------------------------------------------------------------------------------------
-
     def link(self, element: etree._Element) -> UrdfLink:
         name, inertial = self.text(element, "name"), element.find("inertial")
         self.rest(element, "inertial", "visual", place="link")
@@ -282,7 +281,7 @@ class _Reader:
         return found
 
     def kept(self, element: etree._Element) -> Iterator[tuple[str, float]]:
-        """Yield names and values of joint attributes without effect, such as `soft_lower_limit`."""
+        """Yield names and values of those joint attributes that a description cannot represent."""
         for part, attributes in _KEPT.items():
             found = element.find(part)
             if found is not None:
@@ -310,7 +309,10 @@ class _Reader:
         return UrdfOrigin(self.vector(found, "xyz", ZERO), self.vector(found, "rpy", ZERO))
 
     def transmission(self, element: etree._Element) -> str:
-        """Return a phrase for a note about an ignored transmission: name, joints, inertia and reduction."""
+        """Return a phrase about a transmission that the conversion ignores, for a note.
+
+        The phrase contains the name of the transmission, its joints, its inertia and its reduction.
+        """
         joints = [x.get("name", "?") for x in element.iterchildren("joint")]
         numbers = [
             f"{etree.QName(x).localname} {(x.get('value') or x.text or '').strip()}"
@@ -318,8 +320,6 @@ class _Reader:
             if isinstance(x.tag, str) and ("inertia" in x.tag.lower() or "reduction" in x.tag.lower())
         ]
         return f"transmission {element.get('name', '?')} of {', '.join([*joints, *numbers])}"
-
-    # ---- the tree -----------------------------------------------------------------------------------------------
 
     def tree(self, links: dict[str, UrdfLink], joints: dict[str, UrdfJoint]) -> None:
         """Report errors if the links do not form a single tree."""
@@ -357,15 +357,14 @@ class _Reader:
             elif not {joint.type, other.type} <= {*WITH_ONE_COORDINATE}:
                 self.problem(
                     element,
-                    f"mimic: a {joint.type} joint mimics a {other.type} joint; expected one coordinate each",
+                    f"mimic: a {joint.type} joint mimics a {other.type} joint; expected two joints that have one"
+                    " coordinate each",
                 )
             elif _returns(joint, joints):
                 self.problem(element, "mimic: joints mimic each other in a cycle")
 
-    # ---- elements and numbers -----------------------------------------------------------------------------------
-
     def named(self, elements: Iterable[etree._Element], read: Callable[[etree._Element], Part]) -> dict[str, Part]:
-        """Read XML elements, and return the results by name.
+        """Call the function `read` for each XML element, and return its results by the attribute `name`.
 
         If several elements have the same name, an error is recorded, and the first element is used.
         """
@@ -384,7 +383,7 @@ class _Reader:
         """
         found = list(element.iterchildren(tag))
         if len(found) != 1:
-            self.problem(element, f"expected one <{tag}>, got {len(found) or 'none'}")
+            self.problem(element, f"expected exactly one element <{tag}>, found {len(found) or 'none'}")
         return found[0] if found else None
 
     def text(self, element: etree._Element, key: str) -> str:
@@ -436,10 +435,10 @@ class _Reader:
         self.problem(element, f"{key}: expected {what}, got {text[:60]!r}")
         return ()
 
-    # ---- problems and ignored parts -----------------------------------------------------------------------------
-
     def rest(self, element: etree._Element, *known: str, place: str = "robot") -> None:
-        """Count the ignored attributes and child elements of an XML element by name, for the notes.
+        """Count the ignored attributes and the ignored child elements of an XML element by name.
+
+        The notes on the conversion report these counts.
 
         Child elements are ignored if their tags are not in `known`.
         """
@@ -470,7 +469,7 @@ class _Reader:
 
 
 def _without_namespace(root: etree._Element) -> etree._Element:
-    """Remove the root's namespace from all tags, because tags are compared without namespaces."""
+    """Remove the namespace of the root element from all tags, because tags are compared without namespaces."""
     for element in root.iter(f"{{{etree.QName(root).namespace or ''}}}*"):
         element.tag = etree.QName(element).localname
     return root
@@ -496,7 +495,7 @@ def _unread(element: etree._Element) -> list[str]:
 
 
 def _known_format(root: etree._Element) -> str:
-    """Return the end of an error message: a hint if the root element belongs to SDF or MJCF."""
+    """Return a hint for an error message if the root element belongs to SDF or MJCF, otherwise an empty text."""
     formats = {"sdf": "SDF", "mujoco": "MJCF", "mujocoinclude": "MJCF"}
     found = formats.get(str(root.tag))
     return f"; this is {found}, which is not supported; convert it to URDF" if found else ""

@@ -31,9 +31,10 @@ class Visuals:
         self.left: Counter[str] = Counter()
 
     def shape(self, link: etree._Element) -> Table | None:
-        """Return the shape of a link as a table; None if a description cannot represent any visual element.
+        """Return the shape of a URDF link as the table `shape` of a description.
 
-        The paths of mesh files are absolute.
+        The result is None if a description can represent none of the link's visual elements. The
+        paths of mesh files are absolute.
         """
         shape: Table | None = None
         for visual in link.iterchildren("visual"):

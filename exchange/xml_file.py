@@ -14,7 +14,7 @@ from lxml import etree
 from ..core.errors import DescriptionError
 from ..core.input_files import read_text
 
-_LARGEST = 20_000_000  # Larger files, in bytes, are rejected. A humanoid robot with hands needs only 0.2 MB.
+_LARGEST = 20_000_000  # Maximum size of an XML file, bytes. A humanoid robot with hands needs only 0.2 MB.
 # The expression finds a document type before the root element; `*+` prevents slow backtracking.
 _DOCUMENT_TYPE = re.compile(r"(?>\s+|<!--.*?-->|<\?.*?\?>)*+<!DOCTYPE", re.DOTALL)
 

@@ -1,8 +1,8 @@
 """Arithmetic of a mechanism: numbers, or symbols as in `generator.program.Symbols`.
 
-The records of a mechanism are generic in their scalars `S`, vectors `V` and matrices `M`. Records
-without type arguments contain numbers: `Mechanism` is the mechanism of the reference solver. The
-module `mechanism.symbolic` contains type aliases for records with symbols.
+The data classes of a mechanism are generic: their type parameters are the scalars `S`, the vectors
+`V` and the matrices `M`. Without type arguments, they contain numbers, as in the independent Python
+solver. The module `mechanism.symbolic` contains type aliases for data classes with symbols.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ class Algebra(Protocol[S, V, M]):
     """Arithmetic that creates scalars, vectors and matrices of a mechanism from its description."""
 
     def of(self, origin: Origin) -> Algebra[S, V, M]:
-        """Return an object that creates the numbers or symbols for another part of the description.
+        """Return the object that creates numbers or symbols for the entry `origin` of the description.
 
-        If the object creates symbols, it is a copy that records this part as the origin of new
-        quantities.
+        An object that creates symbols is a copy of this object, which records the entry as the
+        origin of new symbols.
         """
 
     def parameter(self, name: str, value: float, unit: str | None, description: str, bounds: Bounds) -> S:
-        """Define a parameter of the description and return its symbol or value.
+        """Define a parameter of the description, and return its number or its symbol.
 
         Numbers that are defined after the parameter may be expressions of the parameter.
         """
 
     def value(self, number: AnyNumber) -> S:
-        """Return a number of the description, or the expression of parameters that replaces the number."""
+        """Return a number of the description, or an expression of parameters if one replaces the number."""
 
     def cos(self, angle: S) -> S: ...
 
@@ -52,7 +52,7 @@ class Algebra(Protocol[S, V, M]):
     def scalar(
         self, name: str, value: AnyNumber | S, unit: str | None, description: str, bounds: Bounds = ANY
     ) -> S:
-        """Define a scalar of the mechanism, and return its value or symbol."""
+        """Define a scalar of the mechanism, and return its number or its symbol."""
 
     def vector(
         self,
@@ -62,13 +62,13 @@ class Algebra(Protocol[S, V, M]):
         description: str,
         bounds: Bounds = ANY,
     ) -> V:
-        """Define a vector of the mechanism, and return its values or symbol.
+        """Define a vector of the mechanism, and return its three numbers or its symbol.
 
         The bounds apply to each element.
         """
 
     def derived(self, name: str, value: M, unit: str, description: str) -> M:
-        """Define a matrix that is computed from other quantities, and return its values or symbol."""
+        """Define a matrix whose elements are functions of parameters, and return its values or its symbol."""
 
     def require(self, value: S, message: str, bounds: Bounds = NON_NEGATIVE) -> None:
         """Require that a value which depends on parameters is within bounds.
@@ -90,10 +90,10 @@ class Algebra(Protocol[S, V, M]):
 
 
 class Numbers:
-    """Arithmetic of plain numbers."""
+    """Arithmetic in which all scalars, vectors and matrices of a mechanism are plain numbers."""
 
     def of(self, origin: Origin) -> Numbers:
-        """Return this object unchanged, because plain numbers have no record of their origin."""
+        """Return this object unchanged, because plain numbers do not store the entry from which they come."""
         del origin
         return self
 

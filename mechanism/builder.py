@@ -78,11 +78,11 @@ def placement_order(links: Sequence[Link]) -> list[Link]:
 
 
 class _Builder(Generic[S, V, M]):
-    """Builder that collects bodies and coordinates while it visits the links in placement order."""
+    """Builder that collects bodies and coordinates while it visits the links, each after its parent."""
 
     def __init__(self, chain: Description, algebra: Algebra[S, V, M]) -> None:
         self.chain, self._general = chain, algebra
-        # Creates numbers or symbols, and records the part of the description from which each number comes.
+        # The object `algebra` creates numbers or symbols, and records the description entry of each number.
         self.algebra = algebra
         self.bodies: list[Body[S, V, M]] = []
         self.coordinates: list[Coordinate[S]] = []
@@ -329,7 +329,7 @@ class _Builder(Generic[S, V, M]):
         A value is None if the description does not define it.
         """
         stiffness, rest, damping = (joint.values(key)[i] for key in ("stiffness", "rest", "damping"))
-        # In joints with several coordinates, the name of the parameter contains the name of the coordinate.
+        # If a joint has several coordinates, the names of its parameters contain the coordinate's name.
         prefix = owner if len(JOINT_TYPES[joint.type]) == 1 else f"{owner}_{motion.coordinate}"
         effort = "N.m" if motion.unit == "rad" else "N"
         spring: tuple[S | None, S | None] = (None, None)
@@ -376,8 +376,8 @@ class _Builder(Generic[S, V, M]):
     def _placed(self, link: str, vector: V, number: float, text: str) -> Place[V]:
         """Return a point of a link as a point that is fixed to one of the link's rigid finite elements.
 
-        The point belongs to the element at the x coordinate `number` (m, in the link's frame). A link that
-        is not a beam has only one body.
+        The number is the x coordinate of the point in the link's frame, m. It determines the finite
+        element. A link that is not a beam has only one body.
         """
         body = self.first_body[link]
         if link not in self.beams:
@@ -405,7 +405,7 @@ class _Builder(Generic[S, V, M]):
         return place, self._axes(frame, name, text)
 
     def _axes(self, frame: Frame, name: str, text: str) -> M:
-        """Return the axes of a frame. If they do not depend on parameters, they are constant numbers."""
+        """Return the axes of a frame, which are constant numbers if they do not depend on parameters."""
         if not frame.is_turned_by_parameters:
             return self.algebra.constant_matrix(frame.rotation)
         rows = [[0.0 + x for x in row] for row in frame.axes(self.algebra)]  # Adding 0.0 replaces -0.0 by 0.0.
@@ -484,9 +484,11 @@ class _Builder(Generic[S, V, M]):
         return AppliedForce(force.name, None, place, force.frame == "world", trees)
 
     def _given(self, name: str, text: str | float | None) -> Expr | None:
-        """Return an expression of the description, or the controller's output that drives an input.
+        """Return the expression that determines the input `name` of an element.
 
-        The result is None for an input of the FMU.
+        The argument `text` is an expression of the description; None means that the description has
+        none. In this case, the result is the output of the controller that drives the input. The
+        result is None if no controller drives it, so that it becomes an input of the FMU.
         """
         if text is not None:
             return self.chain.expression(text)
@@ -527,9 +529,9 @@ _DEFORMATIONS = (*((axis, "N/m") for axis in "xyz"), *((angle, "N.m/rad") for an
 
 
 def _power(support: DescribedSupport, i: int) -> str:
-    """Return a text that states the unit of a nonlinear stiffness along z.
+    """Return a text with the unit of a nonlinear support stiffness along z.
 
-    The text belongs to the description of the quantity, because units in FMI and Modelica cannot
+    The text extends the description of the parameter, because units in FMI and Modelica cannot
     contain a variable exponent.
     """
     return f"; along z N/m^support{i}_exponent" if support.law is not None else ""

@@ -1,6 +1,6 @@
-"""Force elements and controllers whose laws are expressions.
+"""Force elements and controllers that the description defines by expressions.
 
-The description gives the values of the constants in these expressions.
+The description also contains the values of the constants in these expressions.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..laws import law
 from ..laws.law import LawState, Vector, own_expressions, own_name
 from .algebra import Algebra, M, V
 
-# Takes the name of a joint; returns the full name and the unit of its coordinate, and the unit of its effort.
+# A function of a joint's name that returns the coordinate's name, the coordinate's unit and the effort's unit.
 Coordinate = Callable[[str], tuple[str, str, str]]
 
 
@@ -45,7 +45,7 @@ class ElementInput:
 
 @dataclass(frozen=True)
 class SampledCommand(ElementInput):
-    """Expression of the description whose value a sampled element reads instead of an FMU input."""
+    """Expression of the description that a sampled element evaluates in place of an FMU input."""
 
     expression: Expr
 
@@ -59,7 +59,7 @@ class LawElement(Generic[S]):
     key : str
         Key of the element's table in the description.
     kind, name : str
-        Kind of the element, used in headings, and name of the element.
+        Kind of the element for headings in reports, and name of the element.
     meanings : mapping
         Meaning of each number by its key in the table.
     numbers : mapping
@@ -78,9 +78,9 @@ class LawElement(Generic[S]):
     states : mapping
         State variables: initial value and time derivative of each.
     efforts : tuple
-        Pairs of the full name of a coordinate and the effort on this coordinate, N or N·m.
+        For each coordinate on which the element acts, its full name and the effort, N or N·m.
     forces : tuple
-        Pairs of the name of a point and the force on this point, world axes, N.
+        For each point on which the element acts, its name and the force in world axes, N.
     energy : Expr or None
         Stored energy, J.
     period : scalar or None
@@ -107,7 +107,7 @@ class LawElement(Generic[S]):
     def exerts_force(self) -> bool:
         """Whether the element exerts an effort or a force on the mechanism.
 
-        A controller exerts none; it only computes an input of another element.
+        A controller exerts no force; it only computes an input of another element.
         """
         return bool(self.efforts or self.forces)
 
@@ -131,7 +131,8 @@ def law_element(
     algebra : Algebra
         Object that creates a symbol or a plain number for each value of the table.
     coordinate : callable
-        Function of a joint's name, see `Coordinate`.
+        Function that returns, for the name of a joint, the name of its coordinate and two units: of
+        the coordinate and of an effort on it.
     expression : callable
         Parser of the description's expressions.
     driven : mapping
@@ -180,10 +181,11 @@ def law_element(
 
 
 def with_initial_values(elements: Sequence[LawElement[S]]) -> tuple[LawElement[S], ...]:
-    """Return the elements with laws in which `start(…)` contains only positions and velocities.
+    """Return the elements with rewritten laws, in which `start(…)` contains only positions and velocities.
 
-    Within `start(x)`, the initial value of x, each quantity of an element is replaced by its
-    expression. Each state is replaced by its initial value.
+    The expression `start(x)` is the initial value of x. If x is an output of an element, the
+    expression of this output replaces x. If x is a state, the expression for its initial value
+    replaces x.
     """
     known = {f"{e.name}.{quantity}": value for e in elements for quantity, value in e.observed.items()}
     known |= {f"{e.name}.{key}": state.start for e in elements for key, state in e.states.items()}
@@ -205,7 +207,10 @@ def _settled(tree: Expr, known: Mapping[str, Expr]) -> Expr:
 
 
 def _initial(tree: Expr, known: Mapping[str, Expr]) -> Expr:
-    """Return an expression for the initial time; the expressions in `known` replace names."""
+    """Return an expression that gives the initial value of another expression.
+
+    A name in `known` is replaced by the initial value of its expression.
+    """
     if tree.op == "symbol" and tree.data in known:
         return _initial(known[tree.data], known)
     return ir.rebuilt(tree, [_initial(argument, known) for argument in tree.args]) if tree.args else tree

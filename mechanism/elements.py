@@ -23,8 +23,9 @@ from ..language.ir import Expr
 from .algebra import Algebra, M, V
 from .parts import CoulombFriction, EndStops, Filter, HuntCrossley, Place, PlaneContact, TwoPointForce
 
-Placed = Callable[..., Place[V]]  # Takes link, point, name and description; returns the point on its body.
-# Takes an input's name and its text or number; returns its expression or None.
+# A function that returns a body-fixed point for a link, a position on it, a name and a description.
+Placed = Callable[..., Place[V]]
+# A function that returns the expression of an input from the input's name and its text or number.
 Given = Callable[[str, str | float | None], Expr | None]
 
 
@@ -145,9 +146,9 @@ def limits(joint: Joint, owner: str, algebra: Algebra[S, V, M]) -> EndStops[S]:
 def hunt_crossley(
     algebra: Algebra[S, V, M], name: str, text: str, law: ContactLaw | None, unit: str
 ) -> HuntCrossley[S] | None:
-    """Return the Hunt–Crossley parameters of an element, or None for a linear law.
+    """Return the Hunt–Crossley parameters of a unilateral element; None for a linear force law.
 
-    The argument `unit` is the unit of the depth, m or rad.
+    The argument `unit` is the unit of the penetration depth, m or rad.
     """
     if law is None:
         return None
@@ -168,7 +169,9 @@ def _pressed(
     given: described_contact.Contact | Limits,
     units: tuple[str, str],
 ) -> tuple[S, S, HuntCrossley[S] | None]:
-    """Return stiffness, damping and optional Hunt–Crossley parameters of a unilateral element.
+    """Return the stiffness, the damping and the Hunt–Crossley parameters of a unilateral element.
+
+    The third result is None if the element has no Hunt–Crossley law.
 
     With the Hunt–Crossley law, the damping is zero, and the unit of the stiffness depends on the
     exponent. The text that describes the stiffness parameter therefore contains the unit.
@@ -186,7 +189,7 @@ def _pressed(
 
 
 def armature(joint: Joint, owner: str, algebra: Algebra[S, V, M]) -> S:
-    """Return the rotor inertia on the axis of a joint's drive, kg·m² or kg."""
+    """Return the rotor inertia of a joint's drive, about or along the joint axis, kg·m² or kg."""
     unit = "kg.m2" if _units(joint)[0] == "rad" else "kg"
     text = f"rotor inertia about the joint axis of {owner}"
     return algebra.scalar(f"{owner}_armature", joint.armature, unit, text, NON_NEGATIVE)

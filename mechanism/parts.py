@@ -1,4 +1,7 @@
-"""Records of a mechanism: bodies, coordinates, closures, force elements and tasks."""
+"""Data classes for the components of a mechanism.
+
+The components are bodies, coordinates, loop closures, force elements and programmed constraints.
+"""
 
 from __future__ import annotations
 
@@ -72,7 +75,7 @@ class CoulombFriction(Generic[S]):
 
 @dataclass(frozen=True)
 class HuntCrossley(Generic[S]):
-    """Hunt–Crossley law k·δⁿ·(1 + c·δ̇) of a unilateral element.
+    """Hunt–Crossley law k·δⁿ·(1 + c·δ̇) of a unilateral element, with the penetration depth δ.
 
     The attributes are the exponent n and the loss factor c in s/m or s/rad.
     """
@@ -119,9 +122,9 @@ class Coordinate(Generic[S]):
     position, velocity : float
         Initial values, rad or m, and rad/s or m/s.
     stiffness, rest, damping : scalar or None
-        Stiffness and rest position of the spring, and damping; None if missing.
+        Stiffness of the spring, rest position of the spring, and damping; None if missing.
     friction : Friction or None
-        Friction with bristles.
+        Bristle friction.
     coulomb : CoulombFriction or None
         Regularised Coulomb friction.
     limits : EndStops or None
@@ -164,7 +167,7 @@ class Coordinate(Generic[S]):
         return self.motion.unit
 
     def signal(self, quantity: str) -> Signal:
-        """Return the signal of a state variable or output of the coordinate."""
+        """Return the signal of a quantity of the coordinate, such as its position."""
         return Signal(quantity, Origin("coordinate", self.name))
 
     @property
@@ -174,7 +177,7 @@ class Coordinate(Generic[S]):
 
     @property
     def sense(self) -> str:
-        """Return the positive direction, such as `positive about z of the joint frame`."""
+        """Positive direction of the coordinate in words, such as `positive about z of the joint frame`."""
         way = "positive about" if self.motion.kind == "rotation" else "positive along"
         letters = {axis: letter for letter, axis in (("x", X), ("y", Y), ("z", Z))}
         axis = letters.get(self.axis) or f"({', '.join(f'{part:.6g}' for part in self.axis)})"
@@ -254,8 +257,8 @@ class LoopClosure(Generic[S, V, M]):
     Attributes
     ----------
     conditions : tuple of Condition
-        Constraint conditions. For a closure by spring-dampers, the deformations that spring-dampers
-        resist.
+        Constraint conditions. If spring-dampers close the loop, they resist deviations from these
+        conditions.
     stiffness, damping : tuple of scalars or None
         Stiffness and damping for each condition, N/m and N·s/m or N·m/rad and N·m·s/rad; None for a
         closure by constraints.
@@ -310,7 +313,7 @@ class KnifeEdge(Generic[V]):
 class BaseSupport(Generic[S, V]):
     """Spring-damper between base and ground along the world axes.
 
-    The position (m), the stiffness (N/m) and the damping (N·s/m) have the shape (3,).
+    The position, m, the stiffness, N/m, and the damping, N·s/m, each have the shape (3,).
     """
 
     name: str
@@ -322,7 +325,7 @@ class BaseSupport(Generic[S, V]):
 
     @property
     def signals(self) -> dict[str, Measure]:
-        """Signals of the gap and the force of a unilateral support; empty for a bilateral support."""
+        """Output signals of a unilateral support: gap and normal force. A bilateral support has none."""
         return measures("support", self.name) if self.one_sided else {}
 
 
@@ -330,7 +333,7 @@ class BaseSupport(Generic[S, V]):
 class AppliedForce(Generic[V]):
     """Applied effort on a coordinate, or force at a point.
 
-    Each value is an expression, or None for an FMU input.
+    Each component is an expression; None if an FMU input provides it.
     """
 
     name: str
@@ -341,7 +344,10 @@ class AppliedForce(Generic[V]):
 
     @property
     def symbols(self) -> tuple[str, ...]:
-        """Names of the force components; a component without an expression is an FMU input of this name."""
+        """Names of the effort, or of the three force components.
+
+        A component without an expression is an FMU input with this name.
+        """
         if self.coordinate is not None:
             return (self.name,)
         return tuple(f"{self.name}_{axis}" for axis in "xyz")
@@ -373,9 +379,10 @@ class Filter(Generic[S]):
     command: Expr | None = None
 
     def signal(self, quantity: str) -> Signal:
-        """Return a signal of the filter.
+        """Return a signal of the filter: `value`, `offset` or `offset_rate`.
 
-        The argument is `value`, `offset` (the difference from the initial value) or `offset_rate`.
+        The offset is the difference from the initial value, and `offset_rate` is its time
+        derivative.
         """
         return Signal(quantity, Origin("filter", self.name))
 
@@ -462,7 +469,10 @@ class PlaneContact(Generic[S, V]):
 
 @dataclass(frozen=True)
 class ProgrammedTask(Generic[S]):
-    """Programmed constraint: an expression kept at zero, a path, or a coordinate that follows a filter.
+    """Programmed constraint on the motion.
+
+    The constraint keeps an expression at zero, moves a point along a path, or makes a coordinate
+    follow a filter.
 
     The attribute `order` is the level of the constraint: 0 for positions, 1 for velocities, 2 for
     accelerations. The attribute `joint` is the index of the coordinate if the constraint drives a
@@ -519,7 +529,7 @@ class Mechanism(Generic[S, V, M]):
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """Names of the FMU inputs."""
+        """Names of all inputs of the mechanism's FMU."""
         forces = (pair for force in self.forces for pair in zip(force.symbols, force.values, strict=True))
         lines = (line.name for line in self.lines if line.given)
         return (
@@ -531,7 +541,10 @@ class Mechanism(Generic[S, V, M]):
 
     @property
     def constants(self) -> dict[str, S]:
-        """Values of the parameters, and of the numbers in laws of force elements and controllers, by name."""
+        """Values of all parameters, by name.
+
+        The constants in the laws of force elements and controllers are included.
+        """
         numbers = dict(self.parameters)
         for element in self.elements:
             numbers |= element.numbers
@@ -539,7 +552,7 @@ class Mechanism(Generic[S, V, M]):
 
     @property
     def filters(self) -> tuple[Filter[S], ...]:
-        """Input filters of driven joints, followed by those of two-point force elements."""
+        """Filters of FMU inputs: first those of driven joints, then those of two-point force elements."""
         found = [task.filter for task in self.programmed] + [line.filter for line in self.lines]
         return tuple(f for f in found if f is not None)
 
@@ -557,7 +570,7 @@ class Mechanism(Generic[S, V, M]):
 
     @property
     def n(self) -> int:
-        """Number of coordinates."""
+        """Number of generalised coordinates of the mechanism."""
         return len(self.coordinates)
 
     @property
@@ -572,16 +585,16 @@ class Mechanism(Generic[S, V, M]):
 
     @property
     def base_fixed(self) -> bool:
-        """Whether the constraint q_base = 0 fixes the base (Jarzębowska et al. 2023, equation (32))."""
+        """Whether constraints keep the base coordinates at zero (Jarzębowska et al. 2023, equation (32))."""
         return self.chain.base is not None and self.chain.base.support == "rigid"
 
     @property
     def driven(self) -> tuple[int, ...]:
-        """Indices of the coordinates for which the effort of a drive or fixture is an output.
+        """Indices of the coordinates at which the effort of a drive, or of the base fixture, is an output.
 
-        A joint with a prescribed motion has its own drive. Other programmed constraints are realised by
-        drives in all joints, or in the joints `actuated`. The coordinates of a fixed base are included
-        unless `actuated` is given.
+        A joint with a prescribed motion has its own drive. Other programmed constraints are
+        realised by drives in all joints, or in the joints `actuated`. The coordinates of a fixed
+        base are included if the description does not define `actuated`.
         """
         if self.programmed and self.actuated is not None:
             return self.actuated

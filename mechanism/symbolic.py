@@ -1,4 +1,4 @@
-"""Type aliases for the generator: records of a mechanism with symbols in place of numbers."""
+"""Type aliases for the generator: data classes of a mechanism that contain symbols instead of numbers."""
 
 from __future__ import annotations
 

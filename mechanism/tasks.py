@@ -1,4 +1,4 @@
-"""Tasks that the drives realise: programmed constraints and driven joints."""
+"""Construction of programmed constraints and driven joints, which the drives of a mechanism realise."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ def motion(
     """Return the constraint of a driven joint with coordinate k.
 
     The constraint is the coordinate minus its prescribed position, or minus the output of an input
-    filter. The argument `parsed` is explained in `elements.line`.
+    filter. The function `parsed` returns the expression of the position, or the output of a
+    controller that drives the input. It returns None if the position is an FMU input.
     """
     coordinate, name = coordinates[k], given.name
     position = parsed(name, given.position)

@@ -1,4 +1,7 @@
-"""Visible parts of a mechanism for pictures: bodies, connections, forces, and their motion."""
+"""Visible parts of a mechanism for pictures and animations.
+
+The parts are bodies, loop closures and forces.
+"""
 
 from .aids import Aid as Aid
 from .aids import aids_of as aids_of

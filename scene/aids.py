@@ -1,4 +1,4 @@
-"""Symbols of frames, joint axes and centres of mass, which help to read and write a description."""
+"""Symbols in pictures for frames, joint axes and centres of mass, to check the values of a description."""
 
 from __future__ import annotations
 

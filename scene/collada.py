@@ -56,7 +56,10 @@ class _Collada:
         return found, np.asarray(index, dtype=np.int64).reshape(-1, 3)
 
     def node(self, node: etree._Element, above: Array, depth: int) -> Iterator[Array]:
-        """Yield the corners of all triangles in a node and in the nodes below it, shape (F, 3, 3) each."""
+        """Yield the triangles in a node and in all nodes below it.
+
+        Each array contains the corners of F triangles and has the shape (F, 3, 3).
+        """
         if depth > _DEEPEST:
             raise ValueError(f"expected nodes nested in at most {_DEEPEST} levels, found more")
         pose = above
@@ -76,7 +79,7 @@ class _Collada:
                 yield self.part(part)
 
     def part(self, part: etree._Element) -> Array:
-        """Divide the polygons of a part of a mesh into triangles, and return their corners, shape (F, 3, 3)."""
+        """Divide the polygons in one element of a mesh into triangles; return their corners, shape (F, 3, 3)."""
         inputs = list(part.iterchildren("input"))
         stride = 1 + max(int(x.get("offset", 0)) for x in inputs)
         vertex = next(x for x in inputs if x.get("semantic") == "VERTEX")
@@ -122,7 +125,10 @@ def _translation(numbers: Array) -> Array:
 
 
 def _rotation(numbers: Array) -> Array:
-    """Return the rotation matrix, shape (4, 4), for an axis (three numbers) and an angle in degrees."""
+    """Return a rotation as a homogeneous matrix, shape (4, 4).
+
+    The argument contains the three components of the axis, and the angle in degrees.
+    """
     axis, angle = numbers[:3] / np.linalg.norm(numbers[:3]), np.radians(numbers[3])
     cross = np.cross(axis, np.eye(3)).T  # `cross @ v` is the vector product of the rotation axis and v
     pose = np.eye(4)

@@ -1,4 +1,4 @@
-"""Triangle meshes from STL, OBJ, COLLADA and glTF files."""
+"""Reading of triangle meshes in STL, OBJ, COLLADA and glTF files."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Mesh:
 
 
 def read_mesh(path: Path, most: int | None = _MOST) -> Mesh:
-    """Return the mesh of a file; raise DescriptionError if the file is unreadable.
+    """Return the mesh in a file; raise DescriptionError if the file is unreadable.
 
     A mesh of more than `most` triangles is coarsened. If `most` is None, the mesh remains unchanged.
     """

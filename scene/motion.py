@@ -1,4 +1,4 @@
-"""World frames of all bodies over the time of an animation, from the coordinates of a run."""
+"""Computation of the world frames of all bodies in an animation, from the coordinates of a run."""
 
 from __future__ import annotations
 

@@ -12,9 +12,9 @@ from .skeleton import held_places, in_world
 
 
 def reach_of(scene: Scene) -> Array:
-    """Return world positions over time, m, shape (N, 3).
+    """Return all positions in the world frame that the mechanism reaches, m, shape (N, 3).
 
-    The positions are those of all joints, points, supports and corners of solids.
+    The positions are those of joints, of named points, of supports, and of the corners of solids.
     """
     mechanism, frames = scene.mechanism, scene.motions[-1].frames[0]
     places = held_places(mechanism)

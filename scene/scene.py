@@ -24,7 +24,7 @@ Start = tuple[Array, Array]
 class Bar:
     """Connection of two points that is drawn as a bar.
 
-    The bar represents a cut joint, or the distance that a sliding joint has moved.
+    The bar represents the joint of a loop closure, or the displacement of a sliding joint.
     """
 
     name: str
@@ -71,7 +71,7 @@ class Scene:
 
     @cached_property
     def extent(self) -> float:
-        """Size of the mechanism in the pose of the description, m."""
+        """Diagonal of the bounding box of the attachment points in the initial pose of the mechanism, m."""
         return extent(self.mechanism, self._described)
 
     @cached_property
@@ -81,7 +81,7 @@ class Scene:
 
     @cached_property
     def bars(self) -> tuple[Bar, ...]:
-        """Bars that represent cut joints and the paths of sliding joints."""
+        """Bars drawn in pictures, which represent loop closures and the displacements of sliding joints."""
         return tuple(bars_of(self.mechanism))
 
     def peak(self, moments: bool) -> float:
@@ -141,7 +141,10 @@ def poses_of(
 
 
 def bars_of(mechanism: Mechanism) -> list[Bar]:
-    """Return the bars that are drawn at loop closures with constraints and along sliding joints."""
+    """Return the bars to draw: one for each loop closure by constraints, and one for each sliding joint.
+
+    Loop closures by spring-dampers have no bar.
+    """
     closures = [
         Bar(c.name, "rod" if c.length is not None else "closure", c.a.place, c.b.place)
         for c in mechanism.closures

@@ -1,6 +1,7 @@
 """Solids that depict the bodies.
 
-Solids are given in the description, or estimated from mass, inertia and joints.
+The description defines the solids. Otherwise, the solids are estimated from mass, inertia and
+joints.
 """
 
 from __future__ import annotations
@@ -128,10 +129,11 @@ def _likely(b: int, body: Body, held: list[Array], feet: list[Array], size: floa
 
 
 def _box(b: int, body: Body, size: float, longest: float, colour: str) -> Solid | None:
-    """Return a box of uniform density with a body's mass and inertia, or None without mass.
+    """Return a box of uniform density with the mass m and the inertia of a body.
 
-    The edge a_i along principal axis i follows from the principal moments of inertia: a_i² = 6 (I_j +
-    I_k − I_i)/m. All edges are scaled down if one exceeds `longest`, m.
+    The result is None for a body without mass. The edge a_i along principal axis i follows from the
+    principal moments of inertia I_i, I_j and I_k: a_i² = 6 (I_j + I_k − I_i)/m. All edges are
+    scaled down if one exceeds `longest`, m.
     """
     mass, inertia = float(body.mass), np.asarray(body.inertia, dtype=float)
     if not mass:

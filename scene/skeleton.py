@@ -10,11 +10,12 @@ from ..mechanism import GROUND, JointFrame, Mechanism, Place
 
 
 def held_at(mechanism: Mechanism) -> list[list[Array]]:
-    """Return the attachment points of each body except the origin, in body axes, shape (3,) each, m.
+    """Return the attachment points of each body, except its origin.
 
-    Attachment points are joints of child bodies, closures, named points and knife edges. Points of
-    application of forces, except support forces, are also included. If all attachment points of a body
-    lie at its origin, its centre of mass is added.
+    Each point is a position vector in the body's frame, m, shape (3,). Attachment points are joints
+    of child bodies, closures, named points and knife edges. Points of application of forces, except
+    support forces, are also included. If all attachment points of a body lie at its origin, its
+    centre of mass is added.
     """
     found: list[list[Array]] = [[] for _ in mechanism.bodies]
     joints = [Place(body.parent, body.offset) for body in mechanism.bodies]
@@ -58,9 +59,9 @@ def axes_in_world(frames: Array, frame: JointFrame) -> Array:
 
 
 def extent(mechanism: Mechanism, q: Array) -> float:
-    """Return the diagonal of the bounding box of all attachment points at q, shape (n,), m.
+    """Return the diagonal of the bounding box of all attachment points, m.
 
-    The result is 1 for a single point.
+    The argument q contains the coordinates, shape (n,). The result is 1 for a single point.
     """
     frames, places = frames_of(mechanism, q), held_places(mechanism)
     if not places:

@@ -65,7 +65,7 @@ def swinging(model: analysis.ReferenceModel, pose: Array, swings: Sequence[Swing
 
 
 def seen_well(mechanism: Mechanism, pose: Array, shape: NDArray[np.complex128]) -> float:
-    """Return a factor for a mode shape that makes the motion about a pose well visible.
+    """Return the factor by which a mode shape is scaled so that its motion about a pose is well visible.
 
     The mode shape is an array of shape (n,), rad or m.
     """

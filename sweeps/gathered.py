@@ -9,7 +9,7 @@ from ..core.errors import DescriptionError, Problem
 
 
 class GatheredComplaints:
-    """Collector of the errors that argument checks raise."""
+    """Object that collects the errors in the arguments of a command, so that they are raised together."""
 
     def __init__(self, source: str) -> None:
         self._source, self._problems = source, list[Problem]()

@@ -25,7 +25,7 @@ def _mean(time: Array, x: Array) -> float:
 
 
 def _at(time: Array, x: Array, when: Any) -> Any:
-    """Return the interpolated value of x at the time `when`, s; NaN outside of the run."""
+    """Return the value of the signal x at the time `when`, s, by interpolation; NaN outside of the run."""
     margin = 1e-9 * (time[-1] - time[0])
     return np.interp(when, time, x) if time[0] - margin <= when <= time[-1] + margin else np.nan
 
@@ -165,7 +165,9 @@ def objectives(
 
 
 def _with_goal(known: Mapping[str, Objective], goal: str, text: str) -> Objective:
-    """Return a new objective with a goal, or add the goal to a known objective.
+    """Return the objective that a text defines, with the given goal.
+
+    The text is the name of a known objective without a goal, or the definition of a new objective.
 
     Raises ValueError for an invalid text.
     """

@@ -173,7 +173,11 @@ def optimize(chain: Description, source: str, search: OptimizeOptions, out: Path
 def _settings(
     bounds: Mapping[str, tuple[float, float]] | str | Sequence[str],
 ) -> Mapping[str, str] | Sequence[str]:
-    """Return the bounds of the varied keys as texts, or as a mapping, for the function `variations`."""
+    """Return the bounds of the varied keys in a form that the function `variations` accepts.
+
+    A pair of bounds becomes a text such as `uniform(1,2)`. Bounds that are already texts remain
+    unchanged.
+    """
     if isinstance(bounds, Mapping):
         return {key: f"uniform({least!r},{most!r})" for key, (least, most) in bounds.items()}
     return several(bounds)
@@ -198,7 +202,7 @@ def _bounds(varied: Sequence[Variation], search: OptimizeOptions) -> dict[str, t
 
 @dataclass
 class _Judge:
-    """Evaluation of points for the optimiser; it also records the best point.
+    """Object that evaluates points for the optimiser and records the best point.
 
     The coordinates of a point are the key values, scaled from 0 to 1 within their bounds.
     """
@@ -291,7 +295,7 @@ def _evolution(judge: _Judge, search: OptimizeOptions) -> Any:
 
     The runs of each generation are distributed over all workers.
     """
-    # The type hints of SciPy lack the argument `workers` as a function.
+    # According to SciPy's type hints, the argument `workers` cannot be a function, although it can.
     search_for: Any = differential_evolution
     keys = len(judge.bounds)
     return search_for(
@@ -308,7 +312,10 @@ def _evolution(judge: _Judge, search: OptimizeOptions) -> Any:
 
 
 def _population(keys: int) -> int:
-    """Return the population size: the smallest power of 2 that is at least 15 times the number of keys."""
+    """Return the population size for differential evolution.
+
+    The size is the smallest power of 2 that is at least 15 times the number of keys.
+    """
     return 1 << (_POPULATION * keys - 1).bit_length()
 
 

@@ -1,4 +1,7 @@
-"""Intermediate results of a sweep on disk; a file with the results of several runs is written atomically."""
+"""Storage of the intermediate results of a sweep.
+
+Each file contains the results of several runs and is written atomically.
+"""
 
 from __future__ import annotations
 
@@ -76,14 +79,14 @@ class Parts:
         )
 
     def _take(self, path: Path) -> None:
-        """Register the runs in an existing result file.
+        """Mark the runs in an existing result file as finished.
 
         An unreadable file is removed, so that its runs are repeated.
         """
         try:
             with path.open("rb") as file, np.load(file) as data:
                 numbers = data["numbers"]
-                self.place[numbers]  # An IndexError shows that the file belongs to another sweep.
+                self.place[numbers]  # A file of another sweep can cause an IndexError.
         except (OSError, ValueError, LookupError, EOFError, zipfile.BadZipFile):
             path.unlink(missing_ok=True)
             return
@@ -163,7 +166,8 @@ def settle(folder: Path, plan: Mapping[str, Any]) -> None:
         else ["all"]
     )
     if differ:
-        found = f"contains a different sweep (differences: {', '.join(differ)})"
         raise DescriptionError(
-            str(folder), f"{found}; continue this sweep with unchanged arguments, or use another --out"
+            str(folder),
+            f"contains a different sweep (differences: {', '.join(differ)}); continue this sweep with unchanged"
+            " arguments, or use another --out",
         )

@@ -23,7 +23,7 @@ from .variations import MOST_RUNS, Distribution, Values, Variation
 class SweepPoints:
     """Parameter values of all runs, numbered from 0.
 
-    From run to run, the sample changes first. The first key of the grid changes last.
+    From run to run, the sample changes fastest, and the first key of the grid changes slowest.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Worker pools: distribution of tasks, and repetition of tasks whose worker died."""
+"""Worker pools, which distribute tasks to workers and repeat a task if its worker died."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def call_workers(scheduler: str) -> None:
     scheduler does not use worker processes of this machine, the function does nothing.
     """
     if by_processes(scheduler):
-        # The last two modules are listed because FMPy imports them late, when it reads an FMU.
+        # FMPy imports lxml.etree and fmpy.validation late, when it reads an FMU.
         call_ahead("gpmelica.sweeps.runs", "lxml.etree", "fmpy.validation")
 
 
@@ -97,7 +97,7 @@ def processes(
 
 
 def here(ready: Callable[[], object], done: Callable[[], object]) -> Workers:
-    """Return a pool in which this process is the only worker.
+    """Return a worker pool that executes all tasks in the present process.
 
     Parameters
     ----------

@@ -90,7 +90,7 @@ class Sweep:
 
     @property
     def path(self) -> Path:
-        """Path of the table, a Parquet file."""
+        """Path of the result table of the sweep, a Parquet file."""
         return self.folder / TABLE
 
     @property
@@ -98,7 +98,7 @@ class Sweep:
         """Table with one row per run.
 
         The columns are the number of the run, parameter values, objectives, constraint violations,
-        computing time, and the reason of a failure.
+        computing time, and the reason why a run failed.
         """
         from pandas import read_parquet
 
@@ -201,7 +201,7 @@ class Sweep:
 
     @property
     def failed(self) -> DataFrame:
-        """Rows of the table whose simulation failed."""
+        """Rows of the result table that belong to failed simulations."""
         table = self.table
         return table[table["failed"] != ""]
 

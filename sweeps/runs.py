@@ -41,8 +41,8 @@ class Setup:
     constrained : bool
         Whether the mechanism has constraints; their violation is then recorded.
     commands : mapping
-        Mapping from the name of an input with a command filter to the name of an output. The
-        initial value of the output is used as input.
+        Name of an FMU output for each input with a command filter, by name of the input. During a
+        run, the input is equal to the initial value of this output.
     """
 
     fmu: bytes

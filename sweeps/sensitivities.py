@@ -18,7 +18,7 @@ from .points import SweepPoints, salib, unit_problem
 
 # Sensitivities from arbitrary samples require at least this number of successful runs per key.
 _LEAST = 20
-# For k keys, one sample of the method consists of k plus this number of runs.
+# For k varied keys, one sample of a sampling method consists of k plus this number of runs.
 _MORE = {"saltelli": 2, "morris": 1}
 
 

@@ -304,17 +304,17 @@ def _with_values(problem: Problem, values: Mapping[str, Any]) -> Problem:
 
 
 def _told(values: Mapping[str, Any]) -> str:
-    """Return the values of keys that change the equations, as the end of a message.
+    """Return the values of varied keys that change the equations, as the end of an error message.
 
-    An example is `, with links.boom.beam.elements = 2`. The result is empty if there are no such
-    keys.
+    An example is `, with links.boom.beam.elements = 2`. The result is empty if no varied key
+    changes the equations.
     """
     said = ", ".join(f"{key} = {value!r}" for key, value in values.items())
     return f", with {said}" if values else ""
 
 
 def _parts_that_use(tables: Mapping[str, Any], parameters: set[str]) -> dict[str, Any]:
-    """Return those entries of a description that depend on the given parameters.
+    """Return the entries of a description that depend on the given parameters.
 
     The result also contains all parameters that these entries use. The result is empty if no entry
     depends on the given parameters.

@@ -215,7 +215,7 @@ def check_scheduler(name: str) -> None:
 
 
 def check_workers(scheduler: str, count: int | None) -> None:
-    """Raise DescriptionError if the number of workers is invalid, or if the scheduler determines it."""
+    """Raise DescriptionError if a number of workers is below 1, or if the scheduler decides this number."""
     if count is None:
         return
     if count < 1:
@@ -228,7 +228,7 @@ def check_workers(scheduler: str, count: int | None) -> None:
 def workers_of(scheduler: str, job: Job, count: int | None = None) -> Workers:
     """Return a pool with at most `count` workers.
 
-    The function `check_scheduler` must have accepted the name of the scheduler.
+    The caller must have checked the argument `scheduler` by the function `check_scheduler`.
     """
     if scheduler == "here":
         return here(partial(receive, job), forget)

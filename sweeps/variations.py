@@ -34,7 +34,7 @@ class Values:
     values: tuple[Any, ...]
 
     def data(self) -> dict[str, Any]:
-        """Return this key and its values as data for JSON."""
+        """Return the varied key and its values as data for JSON."""
         return {"key": self.key, "values": list(self.values)}
 
 
@@ -65,7 +65,7 @@ class Distribution:
         return self.first + (self.second - self.first) * quantiles
 
     def data(self) -> dict[str, Any]:
-        """Return this key and its distribution as data for JSON."""
+        """Return the varied key and its distribution as data for JSON."""
         return {"key": self.key, "distribution": self.kind, "numbers": [self.first, self.second]}
 
     def __str__(self) -> str:

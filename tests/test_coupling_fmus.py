@@ -249,7 +249,10 @@ _PIN = '<Pin first="a.x" second="a.y" force="a.f" reaction="a.g" joint="hinge"/>
             '<Coupling xmlns=""><Sampled element="a" period="0"/></Coupling>',
             "Sampled a, period: expected a number above 0, got 0",
         ),
-        ('<Coupling xmlns=""><Sampled element="a"/></Coupling>', "Sampled a: expected a period in s, found none"),
+        (
+            '<Coupling xmlns=""><Sampled element="a"/></Coupling>',
+            "Sampled a: expected the attribute period, i.e. a sample period in s",
+        ),
         (
             '<Coupling xmlns=""><Sampled element="b" period="1"/></Coupling>',
             "Sampled b: expected an element of the system, found none of this name; known are: a",

@@ -88,7 +88,7 @@ def test_methods(network: Callable[[], Network], methods: list[str], reason: str
 @pytest.mark.parametrize("method", ["sequential", "hermite", "mean_force"])
 def test_only_pin_forces_close_rigid_pins(method: str) -> None:
     with pytest.raises(
-        SolveError, match=rf"method {method} cannot close the rigid connection at .*; use --method pin"
+        SolveError, match=rf"method {method} cannot enforce the rigid connection at .*; use --method pin"
     ):
         chosen(rigid_pair(), method=method)
 

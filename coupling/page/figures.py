@@ -80,7 +80,7 @@ def signal_pictures(run: Coupled) -> Iterator[Picture]:
 
 
 def comparison_pictures(run: Coupled) -> Iterator[Picture]:
-    """Plot the errors of the compared runs against the step length and against the computing time."""
+    """Plot the errors of the compared runs: against the step length, and against the computing time."""
     reference = next((compared.reference for compared in run.comparison), "")
     caption = (
         f"Errors against the {reference}, relative to the range of the worst signal. Runs with a fixed step have"
@@ -114,9 +114,10 @@ def _signals(run: Coupled) -> Figure | None:
 
 
 def _worst(errors: Mapping[str, Array], names: list[str]) -> list[str]:
-    """Return the names of the signals to draw, in the given order.
+    """Return those of the given signal names that a figure shows, in the given order.
 
-    If there are too many for a figure, only the signals with the largest errors are drawn.
+    If there are too many signals for a figure, the figure shows only the signals with the largest
+    errors.
     """
     largest = dict.fromkeys(names, 0.0) | {name: float(np.nanmax(values)) for name, values in errors.items()}
     kept = sorted(names, key=lambda name: -largest[name])[:_MOST_PANELS]

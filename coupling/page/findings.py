@@ -1,4 +1,4 @@
-"""Verdict on a coupled run in words and sentences, and key numbers of the run."""
+"""Functions that describe the verdict on a coupled simulation by words, sentences and key numbers."""
 
 from __future__ import annotations
 

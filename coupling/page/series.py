@@ -1,4 +1,7 @@
-"""Errors, differences of rigidly connected positions, and step lengths of a coupled run over time."""
+"""Functions that compute curves over time for the report of a coupled run.
+
+The curves are the errors, the differences of rigidly connected positions, and the step lengths.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +66,7 @@ def _relative(run: Coupled, names: list[str], a: Array, b: Array) -> dict[str, A
 def gaps(run: Coupled) -> Array:
     """Return the difference of two positions at each pin, m or rad, shape (steps + 1, pins).
 
-    A pin is a rigid connection. The rows are the communication points.
+    A pin is a rigid connection of two positions. Each row belongs to one communication point.
     """
     values, pairs = np.array(run.record.values), run.network.pairs
     return np.asarray(np.abs(values[:, pairs[:, 0]] - values[:, pairs[:, 1]]))

@@ -42,7 +42,7 @@ def groups(run: Coupled) -> TextTable:
 
 
 def meanings(run: Coupled) -> list[tuple[str, str]]:
-    """Return each method of the run with a sentence that explains it."""
+    """Return each coupling method that the run uses, with a sentence that explains the method."""
     return [(method, _MEANINGS[method]) for method in dict.fromkeys(choice.method for choice in run.choices)]
 
 
@@ -79,7 +79,7 @@ def errors(run: Coupled) -> TextTable:
 
 
 def origins(run: Coupled) -> TextTable:
-    """Return a table of the coupling error, and of the changes of the results by bushings.
+    """Return a table that separates the coupling error from the effect of bushings on the results.
 
     Bushings are spring-dampers in place of rigid joints.
     """
@@ -152,7 +152,7 @@ def _yes(value: bool) -> str:
 
 
 def comparison(run: Coupled) -> TextTable:
-    """Return a table of the compared runs."""
+    """Return a table of the runs by which the coupling methods and the step lengths are compared."""
     columns: list[tuple[str, Kind, Callable[[ComparedRun], str]]] = [
         ("method", "text", lambda r: r.label),
         ("step, ms", "number", lambda r: NOTHING if r.step is None else decimal(1e3 * r.step, 3)),
@@ -165,7 +165,7 @@ def comparison(run: Coupled) -> TextTable:
 
 
 def failures(run: Coupled) -> list[tuple[str, str]]:
-    """Return each method with the reason why it fails with some or all step lengths.
+    """Return the coupling methods that fail with some or all step lengths, each with the reason.
 
     Methods that cannot be used at all are included.
     """

@@ -1,1 +1,4 @@
-"""SSP archives (System Structure and Parameterization), which contain FMUs and their connections."""
+"""Import and export of SSP archives (System Structure and Parameterization).
+
+An SSP archive contains FMUs, their parameter values and their connections.
+"""

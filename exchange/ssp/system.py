@@ -1,10 +1,10 @@
 """SSP 1.0 archive of a plant and a controller: FMUs, parameter values and connections.
 
-`SystemStructure.ssd` connects the variables of plant and controller with equal names, and pairs of
-variables with different names on request. Without a controller, this file contains the plant alone.
-The file `Controller.ssd` then also contains a component without an FMU, whose connectors match the
-plant. An input that is not connected becomes a connector of the system. A system has no output
-connectors, because the simulation masters libcosim and ecos reject them.
+`SystemStructure.ssd` connects variables of plant and controller that have equal names. On request,
+it also connects pairs of variables with different names. Without a controller, this file contains
+the plant alone. The file `Controller.ssd` then also contains a component without an FMU, whose
+connectors match the plant. An input that is not connected becomes a connector of the system. A
+system has no output connectors, because the simulation masters libcosim and ecos reject them.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ _BASE_UNITS = (*EXPONENTS, "rad", "factor", "offset")
 class SspUnit:
     """Unit as a product of powers of SI base units, with factor and offset.
 
-    The mapping `base` contains only those attributes that differ from the defaults.
+    The mapping `base` contains the exponents, the factor and the offset. Zero exponents, the factor 1
+    and the offset 0 are omitted.
     """
 
     name: str
@@ -119,7 +120,7 @@ class Connection:
 
 @dataclass(frozen=True)
 class SspSystem:
-    """SSP system: its components, its own connectors, and all connections."""
+    """SSP system, which consists of components, of connectors to the outside, and of connections."""
 
     elements: tuple[SspElement, ...]
     connectors: tuple[SspConnector, ...]
@@ -256,7 +257,10 @@ def connected_pairs(plant: SspElement, controller: SspElement, connect: Sequence
 
 
 def _end(ours: str, theirs: str, plant: SspElement) -> tuple[str, str]:
-    """Return the component (`plant` or `controller`) and the name of the input of a connected pair."""
+    """Return the input of a connected pair of variables: its component and its name.
+
+    The component is `plant` or `controller`.
+    """
     return ("plant", ours) if ours in plant.of_kind("input") else ("controller", theirs)
 
 
@@ -277,8 +281,11 @@ def _check_fit(plant: SspElement, controller: SspElement, pairs: Pairs, path: Pa
     problems = [*_misfits(plant, controller, pairs), *_ambiguous_units(plant, controller)]
     if not any(ours in wanted for ours, _ in pairs):
         names = [", ".join(side) or "nothing" for side in (wanted, offered)]
-        text = f"expected outputs named like the plant's inputs, {names[0]}, got {names[1]}"
-        problems.append(Problem("outputs", f"{text}; rename them, or connect other names by --connect A=B"))
+        text = (
+            f"expected outputs named like the plant's inputs, {names[0]}, got {names[1]}; rename them, or connect"
+            " other names by --connect A=B"
+        )
+        problems.append(Problem("outputs", text))
     if problems:
         raise DescriptionError(str(path), problems)
 
@@ -362,7 +369,10 @@ class _Texts:
         )
 
     def parameters(self) -> str:
-        """Return the XML text of `Plant.ssv`: values of all parameters, including those of the solver."""
+        """Return the XML text of `Plant.ssv`, which contains the values of all plant parameters.
+
+        The parameters of the FMU's solver are included.
+        """
         return self._render(
             "exchange/ssp/parameters.ssv.jinja",
             [self._units[p.unit] for p in self._parameters if p.unit],
@@ -375,9 +385,9 @@ class _Texts:
 
 
 def units_of(description: Any) -> dict[str, SspUnit]:
-    """Return the FMU's definitions of units by SI base units, by name of the unit.
+    """Return the unit definitions in the FMU, by unit name.
 
-    An SSP archive must contain these definitions.
+    The definitions refer to SI base units. An SSP archive must contain them.
     """
     return {
         u.name: SspUnit(u.name, _base(u.baseUnit)) for u in description.unitDefinitions if u.baseUnit is not None
@@ -385,7 +395,7 @@ def units_of(description: Any) -> dict[str, SspUnit]:
 
 
 def unit_name(variable: Any) -> str | None:
-    """Return the unit of an FMU variable or of the declared type of the variable; None without a unit."""
+    """Return the unit of an FMU variable, or of its declared type; None if both have no unit."""
     return variable.unit or getattr(variable.declaredType, "unit", None)
 
 
