@@ -397,7 +397,9 @@ def _bounds(bounds: Bounds) -> dict[str, Any]:
 
 
 def _dependencies(structure: ModelStructure, count: int) -> tuple[dict[str, str], dict[str, str]]:
-    """Return two dictionaries of C code by array name: dependency lists, and tables of pointers to the lists.
+    """Return the C code of dependency lists, and of tables that point to these lists.
+
+    Both results are dictionaries; the keys are names of C arrays, and the values are their C code.
 
     Unknowns with equal dependencies share one list. The tables are indexed by value reference.
     """

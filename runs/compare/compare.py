@@ -98,7 +98,9 @@ class CommonGrid:
     rows : ndarray of int, shape (K,)
         Indices of common times that nearly coincide with an event of the reference run.
     beside : mapping
-        Signals of the reference run by name, on the other side of these events; each has shape (K,).
+        Further values of the reference run at these times, by signal; each has shape (K,). If `reference`
+        contains the value after the event, this array contains the value before the event, and vice
+        versa.
     """
 
     time: Array

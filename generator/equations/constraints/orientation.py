@@ -139,7 +139,7 @@ def _jacobian(
 
 
 def _target(program: EquationSystem, name: str, path: Path, lower: Lowering) -> _Target:
-    """Return the target axes of a path as a function of time.
+    """Return the orientation that a path prescribes, as a function of time.
 
     At the beginning, the axes have the orientation of the first waypoint. Each leg, i.e. the part of
     the path between two waypoints, adds a rotation.

@@ -287,7 +287,7 @@ def _axial_and_normal(
         f"across_load_{link}",
         F - axial * e,
         "N",
-        f"joint reaction force on {link} perpendicular to the joint axis, link axes",
+        f"component of the joint reaction force on {link} perpendicular to the joint axis, in link axes",
     )
     normal = ir.call("sqrt", across @ across)
     text = f"joint reaction force on {link}"
