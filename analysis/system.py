@@ -55,7 +55,7 @@ class System:
 
     @property
     def name(self) -> str:
-        """Name of the Modelica model and of the FMU."""
+        """Name that the Modelica model and the FMU have in common."""
         return self.chain.name
 
     @property
@@ -121,7 +121,7 @@ class System:
 
     @property
     def signals(self) -> dict[str, Signal]:
-        """Physical quantity of each output, and the part of the mechanism that it belongs to, by output name."""
+        """Physical quantity of each output, and the origin of the output in the description, by output name."""
         return self.program.signals
 
     def start_values(self) -> dict[str, float]:
@@ -132,7 +132,7 @@ class System:
     def modelica(self, start_values: Mapping[str, float] | None = None) -> str:
         """Return the Modelica source.
 
-        A variant with other initial values is possible; see `generator.modelica.render`.
+        The argument `start_values` replaces initial values by name; see `generator.modelica.render`.
         """
         return self.modelica_source().text if start_values is None else self._rendered(start_values).text
 
@@ -144,7 +144,7 @@ class System:
         return modelica.render_drives(self.program, self.mechanism, __version__)
 
     def modelica_source(self) -> Source:
-        """Return the Modelica source, and for each line, the part of the description that caused it."""
+        """Return the Modelica source with the origins of its lines and variables in the description."""
         return self._source
 
     @cached_property

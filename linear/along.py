@@ -102,8 +102,8 @@ def _places(
 ) -> list[tuple[System, State | float]]:
     """Return the mechanism and the operating point for each value of the varied quantity.
 
-    The operating point is a state, or a time, s. For a time, the state at this time of a run is
-    used.
+    The operating point is a state, or a time in s. If it is a time, a run up to this time yields the
+    state.
     """
     if options.key == TIME:
         return [(model, checked(model, StateOptions(time=t))) for t in numbers]
@@ -159,7 +159,8 @@ def _check(options: ModesAlongOptions, values: Sequence[float], chain: Descripti
     problems = []
     if "." not in key and key not in known:
         text = unknown("parameter", key, known)
-        problems.append(Problem(key, f"{text}; write the full path of other keys, such as links.boom.mass"))
+        remedy = "if another key is meant, write the full path, such as links.boom.mass"
+        problems.append(Problem(key, f"{text}; {remedy}"))
     if not (np.isfinite(values).all() and len(values) > 1 and (np.all(steps > 0) or np.all(steps < 0))):
         shown = ", ".join(f"{value:g}" for value in values[:5])
         problems.append(

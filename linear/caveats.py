@@ -1,4 +1,4 @@
-"""Notes on the limits within which a linear model is valid, with numbers."""
+"""Notes that state numerical limits within which a linear model is valid."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .point import OperatingPoint
 from .state_space import StateSpace
 
 _STILL = 1e-6  # largest rate that counts as zero, relative to the typical magnitude of the rate
-_MOVED = 1e-6  # the magnitude of a rate is at least the effect of this change, rad or m, in all state variables
+_MOVED = 1e-6  # typical rates are at least those that a change of each state by this value causes
 _SHOWN = 3  # maximum number of signals listed in a note
 _TINY = 1e-300  # positive lower bound that avoids division by zero
 
@@ -124,7 +124,7 @@ def _changes(space: StateSpace, rates: Array, natural: Array, text: str, order: 
 
 
 def _per_second(unit: str, order: int) -> str:
-    """Return the unit of a time derivative: for `rad/s` and order 1, `rad/s2`."""
+    """Return the unit of a time derivative, such as `rad/s2` for the first derivative of a value in `rad/s`."""
     base = unit.removesuffix("/s")
     power = order + (base != unit)
     return f"{base}/s{power if power > 1 else ''}"

@@ -1,4 +1,7 @@
-"""Export of a linear model as JSON, NumPy npz, and mat files for MATLAB, Octave and SciPy."""
+"""Functions that write a linear model to three files: JSON, NumPy npz, and mat.
+
+MATLAB, Octave and SciPy can read mat files.
+"""
 
 from __future__ import annotations
 

@@ -51,9 +51,10 @@ def notes_on_choice(model: System, space: StateSpace, options: StateOptions) -> 
 
 
 def _trim_notes(model: System, space: StateSpace) -> StateSpace:
-    """Return a linear model about a steady state with notes on the effects of the trim.
+    """Return a linear model about a steady state, with notes on differences from the initial state.
 
-    The notes list the motions that are held, and the coordinates that differ from the initial state.
+    The notes list the prescribed motions that are held constant, and the coordinates that differ from
+    the initial state.
 
     Parameters
     ----------
@@ -80,7 +81,7 @@ def _trim_notes(model: System, space: StateSpace) -> StateSpace:
 
 
 def _equilibrium_note(model: System, space: StateSpace) -> StateSpace:
-    """Return a linear model about a static equilibrium with a note on the joints that are not held.
+    """Return a linear model about a static equilibrium, with a note on joints that only the search has locked.
 
     The search for the equilibrium locks joints. The forces that hold locked joints are not part of the
     linear model. Joints that constraints hold are not listed.
@@ -107,8 +108,8 @@ def _equilibrium_note(model: System, space: StateSpace) -> StateSpace:
 def moving_tasks(chain: Description) -> Sequence[str]:
     """Return the names of the programmed constraints that depend on time.
 
-    The search for a steady state keeps the time dependence of these constraints. They can therefore
-    make a steady state impossible.
+    The search for a steady state keeps the time dependence of these constraints. These constraints can
+    therefore make a steady state impossible.
     """
     tasks = chain.programmed
     return [
@@ -117,7 +118,10 @@ def moving_tasks(chain: Description) -> Sequence[str]:
 
 
 def _values(model: System) -> dict[str, str]:
-    """Return the value at t = 0 of each joint motion that an expression prescribes, as text, by motion."""
+    """Return the value at t = 0 of each joint motion that an expression prescribes.
+
+    The keys are the names of the motions. The values are numbers written as text.
+    """
     numbers, state = model.problem.model, model.problem.initial_state
     return {
         motion.name: repr(

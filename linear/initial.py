@@ -16,7 +16,7 @@ from .modes import Mode, free_coordinates, modes
 from .tangent import residuals, tangent
 
 _DIFFERENCES = 1e-9  # error of derivatives from central differences, relative to the largest derivative
-_LEAST = 0.05  # least share of a coordinate in a motion, relative to the largest share
+_LEAST = 0.05  # coordinates with a share below this fraction of the largest share are not named
 
 
 @dataclass(frozen=True)

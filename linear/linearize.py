@@ -121,8 +121,8 @@ def linearized(plant: Plant, point: OperatingPoint, *, full: bool = False) -> St
 class _Derivatives:
     """Values and derivatives of the FMU at an operating point.
 
-    The vector w = (q, q̇, others) contains the quantities whose time derivatives the FMU computes. The
-    vector r = (ẇ, outputs) contains these time derivatives, followed by p outputs.
+    The vector w contains the coordinates q, the rates q̇ and all further states; the FMU computes their
+    time derivatives. The vector r = (ẇ, outputs) contains these time derivatives, followed by p outputs.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ def _known(model: System, outputs: str | Sequence[str] | None) -> Sequence[str]:
 
 
 def _rates(model: System) -> dict[str, str]:
-    """Return for each element of w = (q, q̇, others) the FMU variable that is its time derivative."""
+    """Return the FMU variable that is the time derivative of each coordinate, rate and further state."""
     coordinates, own = model.mechanism.coordinates, ("position", "velocity")
     q, qd, qdd = (signal_names(coordinates, level) for level in (*own, "acceleration"))
     others = [state for state in model.native_program.states if state.signal.quantity not in own]

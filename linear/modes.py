@@ -125,7 +125,7 @@ def modes(
     states : mapping
         For the name of each of the k states, whether the state is a rate (unit per s).
     error : float
-        Error of the elements of A, relative to the larger one of the norm of A and 1 per second.
+        Error of the elements of A, relative to max(norm of A, 1 per second).
     """
     moving, rates = _moving(A, motion), np.array([*states.values()], dtype=bool)
     values, shapes = _eigen(A[np.ix_(moving, moving)], rates[moving], error)
@@ -201,8 +201,8 @@ def _uncertainty(limit: float, left: Complex, right: Complex) -> Array:
     """Return the uncertainty of each eigenvalue due to rounding, 1/s.
 
     The uncertainty is the error `limit` of the state matrix, 1/s, times a condition number. The condition
-    number is 1/|yᴴx| for unit left and right eigenvectors y and x. It is large for nearly coincident
-    eigenvalues, such as the double zero of a free motion.
+    number is 1/|yᴴx| for unit left and right eigenvectors y and x. The condition number is large for
+    nearly coincident eigenvalues, such as the double zero of a free motion.
     """
     alike = np.abs(np.sum(left.conj() * right, axis=0))
     return np.asarray(limit / np.maximum(alike, _TINY))
@@ -211,10 +211,10 @@ def _uncertainty(limit: float, left: Complex, right: Complex) -> Array:
 def _without_rounding(A: Array, values: Complex, uncertainty: Array, limit: float) -> Complex:
     """Return the eigenvalues, with each real or imaginary part that is a rounding error set to zero.
 
-    A part is tested if it is smaller than the uncertainty of its eigenvalue. This criterion alone is
-    not sufficient: coincident eigenvalues have an infinite uncertainty, so that their parts would
-    always be set to zero. The test subtracts most of the part from the eigenvalue. The part is a
-    rounding error if the result is also an eigenvalue, up to rounding errors.
+    A real or imaginary part is tested if it is not larger than the uncertainty of its eigenvalue. This
+    criterion alone is not sufficient: coincident eigenvalues have an infinite uncertainty, so that their
+    parts would always be set to zero. The test subtracts most of the tested part from the eigenvalue.
+    The part is a rounding error if the result is also an eigenvalue, up to rounding errors.
     """
     found = values.copy()
     for parts, unit in ((values.real, 1.0), (values.imag, 1j)):

@@ -127,5 +127,5 @@ def _equilibrium(model: System) -> np.ndarray:
 
 
 def _further(model: System) -> list[float]:
-    """Return the initial values of the states beyond coordinates and rates."""
+    """Return the initial values of all states except coordinates and rates."""
     return [*further_states(model).values()]

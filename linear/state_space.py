@@ -146,7 +146,8 @@ class StateSpace:
     def bode(self) -> Figure:
         """Plot amplitude and phase of each output per input over frequency in Hz.
 
-        At most eight pairs of input and output can be plotted. The method `select` selects them.
+        At most eight pairs of input and output can be plotted. The method `select` returns a model with fewer
+        inputs and outputs.
 
         Returns
         -------

@@ -19,7 +19,7 @@ _COLUMNS = 8  # maximum number of modes in a table of tracked modes
 
 
 def of_model(found: StateSpace) -> list[Table | str]:
-    """Return the states and inputs of a linear model as tables for the terminal, and notes as texts."""
+    """Return terminal tables of the states and inputs of a linear model, followed by the model's notes as text."""
     states = Table("state", "value", "unit", "drift per s", title=f"states at t = {found.time:g} s")
     for name, value, drift in zip(found.states, found.x, found.drift, strict=True):
         states.add_row(name, f"{value + 0.0:.6g}", found.units[name], f"{drift + 0.0:.3g}")

@@ -20,7 +20,9 @@ _SINGULAR = 1e-8  # smallest pivot of a normalised constraint Jacobian that coun
 
 @dataclass(frozen=True)
 class Tangent:
-    """Tangent space of the constraint manifold in w = (q, q̇, others): δw = basis δξ.
+    """Tangent space of the constraint manifold: δw = basis δξ.
+
+    The vector w contains the coordinates q, the rates q̇ and all further states.
 
     Parameters
     ----------
@@ -78,7 +80,7 @@ def tangent(model: System, position: Residual, velocity: Residual, size: int) ->
     position, velocity : Residual
         Constraint residuals with derivatives at position and velocity level.
     size : int
-        Length of w = (q, q̇, others).
+        Length of the vector w, which contains the coordinates q, the rates q̇ and all further states.
 
     Raises
     ------

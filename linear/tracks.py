@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 _COINCIDE = 1e-6  # largest relative distance of eigenvalues that count as coincident
-_ANOTHER = 0.1  # smallest modal assurance at which a mode continues a track
+_ANOTHER = 0.1  # modes at successive values count as the same mode if their modal assurance is at least this value
 _DOUBTFUL = 0.5  # below this modal assurance, a note warns that modes may have been confused
 _COLUMNS = ("mode", "frequency", "damping", "damped_frequency", "real", "imaginary", "assurance")
 
@@ -53,7 +53,7 @@ class ModeTracks:
     coordinates
         Names of the n coordinates.
     notes
-        Values at which modes may have been confused, one sentence each.
+        One sentence for each value at which modes may have been confused.
 
     Examples
     --------
@@ -214,8 +214,8 @@ def tracks(
     """Track modes from value to value by their shapes and eigenvalues.
 
     The modal assurance of two shapes a and b is |aᴴMb|²/(aᴴMa bᴴMb) with the mass matrix M (Allemang
-    and Brown 1982, there without M). The modal assurance is 1 for equal shapes. It is 0 for two
-    different undamped modes at the same value of the varied quantity. The shapes of coincident
+    and Brown 1982, there without M). The modal assurance is 1 for equal shapes. The modal assurance is 0
+    for two different undamped modes at the same value of the varied quantity. The shapes of coincident
     eigenvalues are arbitrary mixtures. Shapes after a coincidence are therefore compared with shapes
     before the coincidence. The modal assurance of the vectors (shape, λ·shape) is also used. This modal
     assurance distinguishes modes with equal shapes but different eigenvalues, such as the two modes of
@@ -289,7 +289,7 @@ def _assurance(a: Complex, b: Complex, M: Array) -> float:
 def _nearness(a: complex, b: complex) -> float:
     """Return the similarity of two eigenvalues a and b, which is 1 if they are equal.
 
-    It is the modal assurance of the vectors (1, a/s) and (1, b/s) with s² = |a||b|.
+    The similarity is the modal assurance of the vectors (1, a/s) and (1, b/s) with s² = |a||b|.
     """
     if a == b:
         return 1.0

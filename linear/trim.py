@@ -69,7 +69,7 @@ def trimmed(plant: Plant, near: State) -> OperatingPoint:
 def _free(model: System, near: State) -> list[int]:
     """Return the indices of the coordinates that the search for a steady state may change.
 
-    These are the free coordinates of the static equilibrium, and the dependent coordinates.
+    The result contains the free coordinates of the static equilibrium, and the dependent coordinates.
     """
     following = [model.mechanism.coordinate_index(name) for name in model.dependent]
     return sorted({*analysis.free_coordinates(model.mechanism, near.q), *following})
@@ -101,7 +101,7 @@ def _step(slopes: Array, left: Array) -> Array:
 
 
 def _limits(model: System, at: State) -> Array:
-    """Return the largest residuals of `_balance` that count as zero in a steady state, shape (n + m,)."""
+    """Return the largest residuals (q̈, Φ) that count as zero in a steady state, shape (n + m,)."""
     natural = analysis.natural_accelerations(model.problem, (at.t, at.q, 0.0 * at.q, at.z))
     return np.concatenate([_BALANCED * natural, np.full(len(model.rows), _BALANCED)])
 

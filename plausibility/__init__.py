@@ -1,4 +1,4 @@
-"""Remarks on values that are probably unintended: the plausibility check in the verdict on a run."""
+"""Plausibility check of a run: remarks on values that the author of the description probably did not intend."""
 
 from .collect import of_description, of_run
 from .drives import input_starts

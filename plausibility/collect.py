@@ -1,4 +1,4 @@
-"""Collection of all remarks on a description and on one run."""
+"""Functions that collect all remarks on a description and on one run."""
 
 from __future__ import annotations
 

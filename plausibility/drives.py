@@ -17,7 +17,7 @@ from .places import by_law, member
 from .remark import Remark
 
 _ROUNDING = 1e-12  # a motion with an RMS up to this value times max(1, largest |position|) is a rounding error
-# Smaller changes of forces (relative to weight) and moments (relative to weight · extent) are irrelevant.
+# Changes of forces (relative to weight) or moments (relative to weight · extent) below this are irrelevant.
 _CHANGE = 1e-9
 _EARTH = 9.80665  # standard gravity, m/s²
 # Number of samples in each time range, and time of the last sample in multiples of the run's duration.
@@ -123,7 +123,7 @@ def _changes(model: System, course: analysis.EnergyHistory) -> Iterator[tuple[st
 def _varies(model: System, numbers: analysis.ReferenceModel, position: str | float) -> bool:
     """Whether an expression of time varies.
 
-    The expression is sampled from t = 0 to a time of 100 run durations.
+    The expression is sampled from t = 0 to 100 times the duration of the run.
     """
     tree = expressions.parse(position)
     reading = numbers.reader.reading("motion", tree)

@@ -16,7 +16,7 @@ from .remark import Remark
 _TIMES = 100.0  # a force is implausible if it exceeds this many times the weight
 # Size, m, below which larger ratios of force to weight are plausible: strength ~ size², weight ~ size³.
 _REFERENCE_LENGTH = 1.0
-_WEIGHTLESS = 0.1  # smallest gravity with which forces are compared with the weight, m/s²
+_WEIGHTLESS = 0.1  # below this gravitational acceleration, m/s², forces are not compared with the weight
 
 
 def weight(model: System) -> float:
@@ -36,7 +36,7 @@ def limit(model: System) -> float:
 
 
 def forces_at_start(model: System, initial: InitialState) -> Iterator[Remark]:
-    """Yield remarks on elements whose force at t = 0 is far above the weight."""
+    """Yield remarks on force elements whose force at t = 0 is far above the weight."""
     most = limit(model)
     for element in initial.forces:
         if most and abs(element.force) > most:
@@ -44,7 +44,7 @@ def forces_at_start(model: System, initial: InitialState) -> Iterator[Remark]:
 
 
 def forces_in_run(model: System, found: analysis.EnergyHistory) -> Iterator[Remark]:
-    """Yield remarks on elements whose mean force over a run is far above the weight.
+    """Yield remarks on force elements whose mean force over a run is far above the weight.
 
     Short impact peaks have little effect on the mean force.
 

@@ -1,4 +1,4 @@
-"""Lengths of a mechanism: extent, and positions of joints, points and force elements on bodies."""
+"""Extent of a mechanism, and body-fixed positions of joints, points and force elements."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .places import link, member, support_key
 
 @dataclass(frozen=True)
 class Mark:
-    """Position on a body that the description specifies.
+    """Body-fixed position that the description specifies.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class Mark:
 
 
 def marks(model: System) -> Iterator[Mark]:
-    """Yield the positions on all bodies that the description specifies.
+    """Yield all body-fixed positions that the description specifies.
 
     The positions are centres of mass, joints, closures, points, supports and ends of force elements.
     """

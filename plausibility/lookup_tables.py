@@ -1,4 +1,4 @@
-"""Remarks on lookup tables whose interpolated values leave the range of the values at the points."""
+"""Remarks on lookup tables whose interpolated values leave the range of the tabulated values."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SAMPLES = np.linspace(0.0, 1.0, 33)[1:-1]
 
 
 def overshooting_tables(model: System) -> Iterator[Remark]:
-    """Yield a remark for each cubic spline whose overshoot exceeds 1 % of the range of its points."""
+    """Yield a remark for each cubic spline whose overshoot exceeds 1 % of the range of the tabulated values."""
     for name, table in model.chain.tables.items():
         if table.interpolation != "cubic":
             continue

@@ -1,4 +1,4 @@
-"""Remarks on unused names of the description."""
+"""Remarks on parameters and lookup tables that the description defines but does not use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Description keys that remarks refer to."""
+"""Functions that return description keys, which remarks give as the location of a value."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Named(Protocol):
 
 
 def member(key: str, parts: Sequence[Named], name: str) -> str:
-    """Return the description key of a named part, such as `links[2] (boom)`.
+    """Return the description key of a named link or force element, such as `links[2] (boom)`.
 
-    If no part has this name, the name alone is returned.
+    If the description contains no such name under the key, the name alone is returned.
     """
     index = next((k for k, part in enumerate(parts) if part.name == name), None)
     return name if index is None else f"{key}[{index}] ({name})"

@@ -74,7 +74,7 @@ class Remark:
         return f"{self.where}: {self.found}; {self.hint}"
 
     def data(self) -> dict[str, Any]:
-        """Return the entry of this remark in `result.json`.
+        """Return this remark in the form in which `result.json` contains it.
 
         Returns
         -------

@@ -13,8 +13,8 @@ from .initial_state import ElementForce, InitialState
 from .places import member, support_key
 from .remark import Remark
 
-_ROUNDING = 1e-9  # a smaller elongation or gap is a rounding error, m
-_LOADED = 1e-6  # supports with a smaller force, relative to the largest support force, carry no load
+_ROUNDING = 1e-9  # elongations and gaps up to this value are rounding errors, m
+_LOADED = 1e-6  # supports below this fraction of the largest support force count as unloaded
 
 
 def inactive_at_start(initial: InitialState) -> Iterator[Remark]:

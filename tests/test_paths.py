@@ -227,7 +227,7 @@ def test_unreachable_waypoint() -> None:
     mechanism = mechanism_of(manipulator(programmed=[{"name": "p", "path": far}]))
     (problem,) = unreachable(mechanism, [0.4, 0.9])
     assert problem.where == "programmed[0].path.waypoints[1]"
-    assert problem.message.startswith("cannot be reached by the joints: the closest is 1.2 m away")
+    assert problem.message.startswith("cannot be reached by the joints: the closest configuration is 1.2 m away")
 
 
 def test_only_prescribed_components_count() -> None:

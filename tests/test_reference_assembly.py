@@ -296,7 +296,7 @@ def test_waypoints_are_sought_with_closed_loops() -> None:
     assert [p.where for p in found] == ["programmed[0].path.waypoints[1]"]
     # The rocker turns down to where crank and coupler are stretched to 1.4 m.
     angle = np.pi - np.arccos((1.0 + 0.64 - 1.96) / 1.6)
-    assert f"the closest is {1.6 * np.sin(angle / 2):.3g} m away" in found[0].message
+    assert f"the closest configuration is {1.6 * np.sin(angle / 2):.3g} m away" in found[0].message
 
 
 # ---- Closures of the reference ----------------------------------------------------------------------------------

@@ -127,7 +127,7 @@ def course(problem: InitialValueProblem, run: Trajectory, most: int = 1000) -> E
     run : Trajectory
         Simulation result, which must contain all coordinates and rates.
     most : int
-        Maximum number of instants. They are output times at approximately equal intervals.
+        Maximum number of instants. These instants are output times at approximately equal intervals.
     """
     model = problem.model
     taken = _taken(run, most)

@@ -1,7 +1,7 @@
 """Forces of programmed constraints that no drive of a joint can exert.
 
-The forces Cᵀ λ of a programmed constraint are those of an ideal guide of the constrained point. They
-also act on the coordinates of the base and of beams, which have no drives.
+The forces Cᵀ λ of a programmed constraint are those of a frictionless guide that moves the constrained
+point. The forces also act on the coordinates of the base and of beams, which have no drives.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ...reference.solve.solver import InitialValueProblem
 from .balance import evaluations
 
 _INSTANTS = 50  # maximum number of output times at which the forces are evaluated
-_IRRELEVANT = 1e-6  # forces below this fraction of the largest force of the drives are not reported
+_IRRELEVANT = 1e-6  # forces below this fraction of the largest drive effort are not reported
 
 
 def guide_forces(problem: InitialValueProblem, run: Trajectory) -> dict[str, float]:

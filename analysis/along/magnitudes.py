@@ -1,7 +1,7 @@
 """Reference magnitude of each signal: the value by which a difference between two runs is divided.
 
-The range of a signal is not a suitable divisor for all signals. It is zero for a constant signal.
-For a sum of forces in equilibrium it is only rounding error. Reference magnitudes are therefore
+The range of a signal is not a suitable divisor for all signals. The range of a constant signal is zero.
+The range of a sum of forces in equilibrium is only a rounding error. Reference magnitudes are therefore
 computed from the absolute values of the individual forces, and from the accelerations that these
 absolute values would cause.
 """
@@ -29,9 +29,9 @@ from ...reference.solve.solver import InitialValueProblem
 
 _SAMPLES = 25  # number of instants of the run at which states are sampled
 _QUANTITIES = ("position", "velocity", "acceleration", "effort", "bristle")
-_CANCELLED = 1e-8  # magnitude of an expression: at least this fraction of the sum of its terms' absolute values
-_LEFT = 1e-4  # lower bound of the magnitude of a motion, relative to the motion that forces could cause
-# Displacement for the lower bounds of magnitudes, relative to the upper bound of a coordinate's displacement.
+_CANCELLED = 1e-8  # lower bound of an expression's magnitude, relative to the sum of its terms' absolute values
+_LEFT = 1e-4  # lower bound of magnitudes, relative to the change that forces could cause in the run
+# Test displacement of a coordinate for lower bounds of magnitudes, relative to a typical displacement.
 _SHAKEN = 1e-6
 _LATE = 1e-12  # upper bound of the error of an event time t, divided by max(t, 1 s)
 
@@ -56,9 +56,9 @@ def magnitudes(problem: InitialValueProblem, run: Trajectory) -> tuple[Magnitude
     bound is the change of the signal if each coordinate is displaced by 10⁻⁶ of a typical displacement.
     Typical displacements are 1 rad for rotations and the mechanism's extent for translations. Elastic
     coordinates can have smaller typical displacements. The lower bound `least` keeps differences small
-    if they are only rounding errors. The displacements start from the initial position. For accelerations
-    and forces, they also start from output times near events: a contact that opens or closes at an output
-    time multiplies the rounding errors of positions by its stiffness.
+    if they are only rounding errors. The displacements start from the initial position. For
+    accelerations and forces, displacements also start from output times near events: a contact that
+    opens or closes at an output time multiplies the rounding errors of positions by its stiffness.
 
     Parameters
     ----------
@@ -97,7 +97,9 @@ def natural_accelerations(problem: InitialValueProblem, at: tuple[float, Array, 
 
 @dataclass(frozen=True)
 class _Shaken:
-    """Lower bounds of the reference magnitudes, by which differences between two runs are divided.
+    """Lower bounds of reference magnitudes.
+
+    Reference magnitudes are divisors for differences between two runs.
 
     The bounds estimate the changes of the signals due to small displacements of the coordinates. Each
     coordinate is displaced by 10⁻⁶ of an upper bound of the coordinate's displacement.
@@ -349,14 +351,14 @@ class _Samples:
         changes : ndarray, shape (n,)
             Displacements of the coordinates, rad or m.
         lengths : ndarray, shape (n,)
-            Displacement of a point if a coordinate changes by 1 rad or 1 m, m.
+            Displacement of a point, m, due to a change of each coordinate by 1 rad or 1 m.
         """
         initial = self._differences(0, changes, (0, 1))
         # Second differences are negligible unless a contact opens or closes within the displacement.
         rows = self._rows_at_events()
         switching = [self._differences(row, self._near(row, changes), (-1, 0, 1)) for row in rows]
         acceleration = np.max([initial, *switching], axis=0)
-        # velocity amplitude of an oscillation with this amplitude and acceleration
+        # An oscillation with displacement amplitude s and acceleration amplitude a has the speed amplitude √(s a).
         speed = np.sqrt(initial * changes)
         travel, pace, jolt = (float(np.max(x * lengths)) for x in (changes, speed, acceleration))
         mass = sum(float(body.mass) for body in self._mechanism.bodies)
@@ -365,10 +367,10 @@ class _Samples:
         return _Shaken(changes, speed, acceleration, effort, travel, pace, jolt, mass * jolt, energy)
 
     def _near(self, row: int, changes: Array) -> Array:
-        """Return displacements of the coordinates, shape (n,), that are large compared with event errors.
+        """Return displacements of the coordinates, shape (n,), that are large compared with event-time errors.
 
-        The error of an event time causes a motion of each coordinate. The displacement of the
-        coordinate is at least 10⁶ times this motion.
+        An error of the event time changes the position of each coordinate. The returned displacement is at
+        least 10⁶ times this change.
         """
         error = _LATE * max(1.0, float(self._run.time[row]))
         return np.asarray(np.maximum(changes, error / _SHAKEN * np.abs(self._qd[row])))
@@ -421,9 +423,11 @@ class _Samples:
         return weights
 
     def _sizes(self) -> dict[str, float]:
-        """Return the size of each link, m, by link.
+        """Return the size of each link, m. The keys are the names of the links.
 
-        The size is the largest distance of the link's masses and child joints from the link's own joint.
+        The size of a body is the largest of three lengths: distance of the centre of mass from the frame's
+        origin, distance of the farthest child joint, and radius of gyration. The size of a flexible link is
+        the sum of the sizes of its rigid elements.
         """
         sizes: dict[str, float] = {}
         bodies = self._mechanism.bodies

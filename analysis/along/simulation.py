@@ -78,8 +78,8 @@ def simulate(
     Parameters
     ----------
     problem : InitialValueProblem
-        Equations, initial state and inputs. If the description sets the dependent coordinates to
-        "auto", they are chosen again in every state. With `gpme_reduced`, they are chosen only once, in
+        Equations, initial state and inputs. If the description sets the dependent coordinates to "auto", the
+        solver chooses them again in every state. With `gpme_reduced`, the solver chooses them only once, in
         the initial state.
     settings : RunSettings
         Solver, times and signals.

@@ -26,9 +26,9 @@ def programmed_target(problem: InitialValueProblem, trajectory: Trajectory) -> d
     """Return the prescribed positions of points at the times of a trajectory.
 
     The result contains a point if two conditions are met: position-level programmed constraints
-    depend on the point's position, and they depend on no other moving quantity. The prescribed
-    position is the position nearest to the actual position that fulfils all these constraints.
-    Unconstrained components are therefore equal to those of the actual motion.
+    depend on the point's position, and these constraints depend on no other moving quantity. The
+    prescribed position is the position nearest to the actual position that fulfils all these
+    constraints. Unconstrained components are therefore equal to those of the actual motion.
 
     Returns
     -------

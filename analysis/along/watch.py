@@ -29,7 +29,7 @@ _SHRUNK = 1e-5  # step sizes below this fraction of the longest step may tend to
 _POINTS = 1000  # redundant constraints are checked at least this many times in a run
 _FALLING = 0.3  # minima of the smallest singular value are searched for below this fraction of its maximum
 # Limit for the change of the constraint Jacobian in a step; beyond it, the step may contain a singular position.
-# The limit is relative to the sum of the Jacobian's smallest singular values at both ends of the step.
+# The Jacobian's change is divided by the sum of its smallest singular values at both ends of the step.
 _TURNED = 0.7
 _FASTEST = 3e8  # if a rate exceeds this value, rad/s or m/s, the motion has diverged
 # the slope of a singular value at an end of a step is a difference quotient over this fraction of the step
@@ -101,7 +101,7 @@ class SingularityMonitor:
         segment : Segment
             Time segment: period without events, in which no switching condition changes.
         before, after : float
-            Begin and end of the step, s.
+            Beginning and end of the step, s.
         y : ndarray, shape (size,)
             State at the end of the step.
         at : callable
@@ -110,7 +110,7 @@ class SingularityMonitor:
         Returns
         -------
         Singular or None
-            Singular position within the step, or shortly after the step; None without such a position.
+            Singular position within the step, or shortly after the step; None if no such position exists.
 
         Raises
         ------
@@ -152,7 +152,7 @@ class SingularityMonitor:
         return t + self._soonest(state, qdd, longest)[0]
 
     def back(self) -> None:
-        """Discard the record of recent steps, for a run that is repeated from an earlier time."""
+        """Discard the record of recent steps, because the run is repeated from an earlier time."""
         self._recent.clear()
         self._passed, self._step = [], 0.0
 
@@ -192,7 +192,7 @@ class SingularityMonitor:
         if len(recent) < _SHRINKING:
             return False
         at_singular = bool(self._passed) and self._passed[-1].value < _VERY_CLOSE * self._largest
-        # One short step is no evidence: a step that ends at a switching time may also be short.
+        # A single short step does not show a singularity, because steps before switching times are also short.
         to_nothing = recent[-5] < _SHRUNK * self._step and all(b <= a for a, b in pairwise(recent))
         return to_nothing or (at_singular and max(recent) < _SHORT * self._step)
 
@@ -212,7 +212,7 @@ class SingularityMonitor:
 
     @property
     def note(self) -> str:
-        """Note about near-singular positions of the run; empty if there are none."""
+        """Note about near-singular positions of the run; the text is empty if the run has no such positions."""
         return _near_singular([passed.t for passed in self.singular]) if self.singular else ""
 
     def _look(self, segment: Segment, before: float, after: float, at: Interpolant) -> None:
@@ -392,7 +392,7 @@ class SingularityMonitor:
 
 
 def branch_lost(singular: Singular) -> str:
-    """Return the error message for a step across a singular position that would jump to another branch."""
+    """Return the error message for a step that would cross a singular position and end on another branch."""
     return (
         f"the motion cannot be continued across t = {singular.t:.9g} s: the constraint equations"
         f" {', '.join(singular.constraints)} are linearly dependent there, and the velocities would jump to"

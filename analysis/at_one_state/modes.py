@@ -38,7 +38,7 @@ class LinearisedMode:
         Eigenvalue with imaginary part ≥ 0, 1/s.
     coordinate : str
         Name of the coordinate with the largest share of the mode's kinetic energy. If the mode moves no
-        coordinate, the name of the friction state or internal state that changes most.
+        coordinate, the field contains the name of the friction state or internal state that changes most.
     violating : bool
         Whether the mode violates the constraints. Baumgarte stabilisation adds such modes.
     rigid_body : bool
@@ -119,9 +119,9 @@ def _rigid(A: Array, values: NDArray[np.complex128], alike: Array) -> NDArray[np
     values : ndarray, shape (size,)
         Eigenvalues.
     alike : ndarray, shape (size,)
-        Products |yᴴx| of unit left and right eigenvectors. They are the reciprocal condition numbers of
-        the eigenvalues. The double zero eigenvalue of a free motion is ill-conditioned, so errors of A
-        change it strongly.
+        Products |yᴴx| of unit left and right eigenvectors. These products are the reciprocal condition
+        numbers of the eigenvalues. The double zero eigenvalue of a free motion is ill-conditioned, so errors
+        of A change it strongly.
     """
     sizes = np.abs(values)
     error = _UNCERTAIN * max(1.0, float(np.abs(A).max(initial=0.0)))

@@ -104,7 +104,7 @@ def smallest_change(scale: Array, C: Array, gap: Array, damping: float = 0.0) ->
 
 
 def unlocking(mechanism: Mechanism) -> str:
-    """Return the advice to unlock the links in `statics.locked`; empty if there are none."""
+    """Return the advice to unlock the links in `statics.locked`; the text is empty if this key lists no links."""
     locked = ", ".join(mechanism.chain.statics.locked or ())
     return f", or unlock {locked} in [statics]" if locked else ""
 
@@ -187,7 +187,10 @@ class _Loops:
             raise SolveError(f"{'; '.join(open_ones)}; {advice}{unlocking(self._mechanism)}{self._staying()}")
 
     def _staying(self) -> str:
-        """Return a note for messages that the search does not move the base and beams, if there are any."""
+        """Return a note for error messages: the search does not move the base and beams.
+
+        The note is empty if the mechanism has neither a moving base nor beams.
+        """
         roles = {c.role for c in self._mechanism.coordinates}
         kinds = [words for role, words in _STAYING.items() if role in roles]
         return f" (the search does not move {' and '.join(kinds)})" if kinds else ""

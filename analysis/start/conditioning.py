@@ -52,7 +52,7 @@ def massless(model: ReferenceModel, q0: ArrayLike) -> list[Problem]:
 
 
 def elsewhere(q: Array) -> Array:
-    """Return coordinates, shape (n,), with a different shift for each, so that no axes are aligned by chance."""
+    """Return coordinates, shape (n,), that are shifted by different amounts, so that no axes align by chance."""
     return np.asarray(q + _OFFSET + _VARIATION * np.sin(np.arange(len(q)) + 1.0))
 
 
@@ -162,8 +162,8 @@ def _far(mechanism: Mechanism, frames: Array, b: int, body: Body) -> Iterator[Pr
         yield Problem(
             f"{_table(mechanism, body)}.com",
             f"the centre of mass of the link's subtree is {np.linalg.norm(moment) / mass:.3g} m from the"
-            " link's own frame, which moves freely; this distance leaves fewer than nine reliable digits of"
-            " accelerations: move the frame closer to the centre of mass",
+            " link's own frame, which moves freely; at this distance, fewer than nine digits of the"
+            " accelerations are reliable: move the frame closer to the centre of mass",
         )
 
 

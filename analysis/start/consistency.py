@@ -15,7 +15,7 @@ from .assembly import assemble
 from .statics import described_state
 
 _FAR = 0.1  # changes of initial positions above this limit are reported, rad or fraction of the extent
-_ROUNDING = 1e-12  # a value that shrinks below this fraction of its old value is set to zero
+_ROUNDING = 1e-12  # a changed initial value below this fraction of the described value is set to zero
 _CHANGED = 1e-6  # changes of velocities above this fraction of the largest velocity are reported
 
 
@@ -66,7 +66,7 @@ def _changes(mechanism: Mechanism, which: list[int], before: Array, after: Array
 
 
 def _plain(before: float, after: float) -> float:
-    """Return the value `after`, or 0 if its magnitude is only a rounding error of `before`."""
+    """Return the value `after`, or 0 if this value is only a rounding error of the value `before`."""
     return after if abs(after) > _ROUNDING * abs(before) else 0.0
 
 

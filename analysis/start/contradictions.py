@@ -116,7 +116,8 @@ class ManifoldWalk:
         Returns
         -------
         KinematicState, Opening or None
-            The state, or the redundant constraints that the state violates; None if the projection fails.
+            The state found. If this state violates redundant constraints, these constraints are returned
+            instead. If the projection fails, the result is None.
         """
         found = self._fulfilled(self._model.state(t, state.q + (t - state.t) * state.qd, state.qd, lag=state.lag))
         if found is not None or not halvings:
@@ -130,7 +131,8 @@ class ManifoldWalk:
         Returns
         -------
         KinematicState, Opening or None
-            The state, or the redundant constraints that the state violates; None if no state is found.
+            The state found. If this state violates redundant constraints, these constraints are returned
+            instead. If no state is found, the result is None.
         """
         nearest = self._manifold.nearest(near)
         if not nearest.fulfilled:

@@ -17,7 +17,7 @@ from ...reference.kinematics.quantities import KinematicState
 from ...reference.solve.model import ReferenceModel
 
 # The first-order effect of violated independent constraints is subtracted from residuals of redundant ones.
-# A residual is a violation if it exceeds the estimated second-order effect by more than this factor.
+# Second-order effects of violated independent constraints are admissible up to this multiple of the estimate.
 _CURVED = 10.0
 _NOISE = 1e-15  # violations up to this value, in the unit of the constraint, are always admissible
 _TINY = 1e-300  # avoids division by zero
@@ -136,7 +136,7 @@ class LeftOut:
             scale = scale + sizes.C @ np.abs(motion) + np.abs(values - rows.C @ motion)
             allowed = _CURVED * violated
         scale = scale[self.rows] + np.abs(implied)
-        # The limit for rounding errors grows with the sum of the terms up to a sum of 1, and is constant beyond.
+        # The tolerance for rounding errors is proportional to the sum of the terms, but constant for sums above 1.
         small = np.maximum(self._open * np.minimum(scale, 1.0), _NOISE)
         return found, allowed * scale + small
 

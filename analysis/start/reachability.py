@@ -26,7 +26,7 @@ _LOOP = 100.0  # weight of closure residuals in the least-squares sum; waypoint 
 _SPREADS = (0.1, 0.3, 1.0, 1.0, 3.0, 3.0)
 _FIRST_DAMPING = 1e-3  # initial damping of the Levenberg-Marquardt method
 _MOST_DAMPING = 1e8  # largest Levenberg-Marquardt damping; beyond it, steps are only rounding errors
-_ACROSS = 0.5**0.5  # ratio of a small rotation angle, rad, to the norm of the changes of direction cosines
+_ACROSS = 0.5**0.5  # ratio of a small rotation angle, rad, to the norm of the changes in direction cosines
 
 
 def unreachable(problem: InitialValueProblem) -> list[Problem]:
@@ -65,8 +65,9 @@ def _waypoints(model: ReferenceModel, path: Path, where: str, q: Array) -> Itera
         else:
             yield Problem(
                 f"{where}.waypoints[{k}]",
-                f"cannot be reached by the joints{with_what}: the closest is {search.missing(wanted, found)} away;"
-                " move the waypoint or the path's frame, or change the initial configuration",
+                f"cannot be reached by the joints{with_what}: the closest configuration is"
+                f" {search.missing(wanted, found)} away; move the waypoint or the path's frame, or change the"
+                " initial configuration",
             )
 
 

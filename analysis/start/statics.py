@@ -137,9 +137,9 @@ def equilibrium(model: ReferenceModel) -> Array:
     The equilibrium solves Q + Cᵀ λ = 0 with the Jacobian C of the loops. Programmed constraints and
     knife edges do not act, and FMU inputs are zero. Newton's method with central differences starts
     from the described positions with closed loops. The step is shortened and directed towards lower
-    energy in three cases: the step is too long, the stiffness is not positive definite, or the
-    forces at the end of the step oppose it. The search therefore avoids unstable equilibria.
-    Directions in which the force is zero up to rounding do not contribute to a step.
+    energy in three cases: the step is too long, the stiffness is not positive definite, or the forces at
+    the end of the step oppose the step. The search therefore avoids unstable equilibria. Directions in
+    which the force is zero up to rounding do not contribute to a step.
 
     Parameters
     ----------
@@ -149,8 +149,8 @@ def equilibrium(model: ReferenceModel) -> Array:
     Raises
     ------
     SolveError
-        If a loop cannot be closed, or the search does not converge; the message names the worst
-        coordinate.
+        If a loop cannot be closed, or the search does not converge; the message names the coordinate with the
+        largest unbalanced force.
     """
     return equilibrium_near(model, _assembled(model, *described_state(model.mechanism))[0])
 
@@ -240,8 +240,8 @@ class _Balance:
     def step(self, q: Array, acting: float) -> tuple[Array, float]:
         """Return a step of the free coordinates towards a stable equilibrium, and the unbalanced force.
 
-        The step is the sum of a part that closes the loops and a part in the null space of the
-        closure Jacobian.
+        The step has two components: one closes the loops, and the other lies in the null space of the closure
+        Jacobian.
 
         Returns
         -------
@@ -281,7 +281,8 @@ class _Balance:
     def stiffness_along(self, q: Array) -> Array:
         """Return the symmetric stiffness matrix of all motions that keep the loops closed.
 
-        The shape is (f − rank, f − rank) with f free coordinates and the rank of the closure Jacobian.
+        The shape is (f − r, f − r), where f is the number of free coordinates and r is the rank of the
+        closure Jacobian.
         """
         along = _null_space(self._at(q)[1])
         stiffness = along.T @ self._stiffness(q, self._balanced(q)[1]) @ along
@@ -325,12 +326,11 @@ class _Balance:
         worst = int(np.argmax(residual))
         if not residual[worst] <= BALANCED * acting:
             c, softest = (self.mechanism.coordinates[self.free[k]] for k in (worst, self._softest(q, worst)))
-            why = "the forces no longer decrease, and" if steps < EQUILIBRIUM.most_steps else "still"
+            why = ", because the forces no longer decrease" if steps < EQUILIBRIUM.most_steps else ""
             raise SolveError(
-                f"no static equilibrium found in {steps} steps: {why} {residual[worst]:.3g} {c.effort_unit}"
-                f" are unbalanced on {c.name}; {softest.name} has the least stiffness: give it a spring, lock"
-                " its joint"
-                ' in [statics], or set simulation.start = "description"'
+                f"no static equilibrium found in {steps} steps{why}: the unbalanced force on {c.name} is"
+                f" {residual[worst]:.3g} {c.effort_unit}; {softest.name} has the least stiffness: give it a"
+                ' spring, lock its joint in [statics], or set simulation.start = "description"'
             )
 
 

@@ -29,7 +29,7 @@ def turn(posture: Posture, closure: LoopClosure) -> float:
 
 
 def check_turned(mechanism: Mechanism, q: Array) -> None:
-    """Raise SolveError if a closure's frames are rotated by 90° or more relative to each other at q, (n,).
+    """Raise SolveError if a closure's frames are rotated by 90° or more relative to each other at positions q.
 
     Closures that permit a relative rotation about some axis are not checked.
     """
@@ -60,8 +60,8 @@ class Turns:
 
     The three rotation parameters of a closure are four times the modified Rodrigues parameters: the
     rotation axis times 4 tan(angle/4) (Schaub and Junkins, Analytical Mechanics of Space Systems). For
-    small angles the parameters equal the rotation vector. For angles up to 180° they are smooth, and
-    zero only if the frames have equal orientation.
+    small angles the parameters equal the rotation vector. For angles up to 180° the parameters are
+    smooth, and zero only if the frames have equal orientation.
     """
 
     def __init__(self, mechanism: Mechanism, closures: Sequence[LoopClosure]) -> None:

@@ -85,8 +85,8 @@ def choose_rows(
     Raises
     ------
     SolveError
-        If the description lists wrong or too few redundant equations. Also if the drives cannot realise
-        the programmed constraints, or if their efforts are not unique.
+        If the description lists wrong or too few redundant equations. SolveError is also raised if the drives
+        cannot realise the programmed constraints, or if the drives' efforts are not unique.
     """
     (extent, unit), least = units_of_change(mechanism, state.posture), max(TOLERANCE, uncertainty)
     rows, sizes = constraints(state).C, constraints.sizes(state).C

@@ -217,7 +217,7 @@ class _ExpressionRow:
 
     @property
     def _leading(self) -> tuple[Indices, slice]:
-        """Indices of the highest-order quantities of the equation, and a slice of the gradient for them.
+        """Indices of the equation's highest-order quantities, and the slice of the gradient for these quantities.
 
         The quantities are positions x in a position constraint, velocities ẋ in a velocity constraint,
         and accelerations ẍ in an acceleration constraint. The slice selects the derivatives with

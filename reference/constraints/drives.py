@@ -12,7 +12,7 @@ from ...mechanism import Coordinate, Mechanism
 from .constraints import CompiledConstraints
 from .redundancy import Elimination, MinimumNorm, independent_rows, scaled
 
-# Drives cannot realise a constraint if a least-squares fit of its unit Jacobian row leaves a larger residual.
+# A least-squares residual of a unit Jacobian row above this shows that drives cannot realise the constraint.
 # In the check of the drives' efforts for uniqueness, singular values below this number count as zero.
 _LEFT = 1e-6
 
@@ -66,7 +66,7 @@ class Actuated:
         sizes: Array,
         unit: Array,
     ) -> None:
-        """Prepare the drives at a consistent state.
+        """Prepare the computation of drive efforts from a state that fulfils the constraints.
 
         Parameters
         ----------
@@ -123,7 +123,7 @@ class Actuated:
         joints = ", ".join(mechanism.coordinates[k].name for k in mechanism.actuated or ()) or "no joint"
         if np.linalg.matrix_rank(system, tol=_LEFT) < system.shape[1]:
             raise SolveError(
-                f"the efforts of drives of {joints} are not unique: closures, knife edges or other drives can"
+                f"the efforts of the drives of {joints} are not unique: closures, knife edges or other drives can"
                 " exert the same forces; remove a joint from constraints.actuated, or name another joint"
             )
         for k in constraints.programmed:

@@ -90,8 +90,8 @@ class Target:
     def visits(self) -> list[float]:
         """Times at which the target point of a path reaches each waypoint, s.
 
-        If two legs overlap, the target cuts the corner at the waypoint between them. The time is then the
-        middle of the overlap.
+        A leg is the part of a path between two successive waypoints. If two legs overlap in time, the target
+        passes near the waypoint between them. The time is then the middle of the overlap.
         """
         begins = [begin for begin, _ in self._legs]
         ends = [begin + duration for begin, duration in self._legs]

@@ -28,7 +28,7 @@ _ZERO = 1e-7
 _SHORT = 1e-6
 # A row counts as a rounding error if its length is at most this fraction of the longest row's length.
 _ROUNDING = 1e-12
-_INVOLVED = 1e-6  # Rows with coefficients up to this magnitude are not part of a linear combination.
+_INVOLVED = 1e-6  # In a linear combination of rows, coefficients up to this magnitude count as zero.
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from ...core.trajectory import Array
 class Rows:
     """Values and derivatives of m constraint equations in one state or in many states.
 
-    For spring-damper closures, the record contains the deformations and their derivatives.
+    For spring-damper closures, the object contains the deformations and their derivatives.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ def of_each(rows: Sequence[Rows]) -> Rows:
 
 
 def _of_all(values: Array, own: int, many: tuple[int, ...]) -> Array:
-    """Return values for many states, shape (*many, …). If they are given for one state only, repeat them.
+    """Return values for many states, shape (*many, …). Values for a single state are repeated.
 
     The argument `own` is the number of array axes for a single state.
     """

@@ -90,8 +90,8 @@ class AppliedForces(ForceElements):
     def acting(self, state: KinematicState) -> Array:
         """Return the vector of each applied force in world axes, shape (arrows, 3), N or N·m.
 
-        The vector of an effort has the direction of the coordinate's axis. It is a moment if the coordinate
-        is an angle.
+        The vector of an effort has the direction of the coordinate's axis. The vector is a moment if the
+        coordinate is an angle.
         """
         return np.array(
             [_values(force, components, state) * _direction(force, state) for force, components, _ in self._forces]
@@ -127,10 +127,10 @@ def _in_world(force: AppliedForce, values: Array, state: KinematicState) -> Arra
 
 
 def _direction(force: AppliedForce, state: KinematicState) -> Array:
-    """Return factors that turn the values of an applied force into a world vector, shape (3,).
+    """Return the factors that convert the values of an applied force to world axes, shape (3,).
 
-    For an effort, the factors are the components of the coordinate's axis. For a force they are 1,
-    because its components are in world axes already.
+    An effort has a single value, and the factors are the components of the coordinate's axis. All
+    factors of a force are 1, because a force is given by components in world axes.
     """
     if force.coordinate is None:
         return np.ones(3)

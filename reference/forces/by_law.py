@@ -1,6 +1,6 @@
-"""Numerical evaluation of force elements whose law consists of expressions.
+"""Numerical evaluation of force elements whose force law consists of expressions.
 
-The package `laws` contains these laws.
+The package `laws` contains these force laws.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class _Part:
 
     @property
     def is_sampled(self) -> bool:
-        """Whether the quantities of the element change at sample times only."""
+        """Whether the force element is sampled: all quantities that it computes change at sample times only."""
         return self.element.period is not None
 
     def is_due(self, t: float) -> bool:
@@ -60,7 +60,7 @@ class _Part:
 
 
 class LawForces(ForceElements):
-    """All force elements of a mechanism whose law consists of expressions."""
+    """All force elements whose force law consists of expressions."""
 
     takes_many = forces_take_many = True
 
@@ -138,7 +138,7 @@ class LawForces(ForceElements):
         return lag
 
     def advanced(self, state: KinematicState) -> Array:
-        """Return the internal state variables with the updated states of all elements that are due for a sample.
+        """Return the internal state variables after the update of all elements that are sampled at this time.
 
         Before this call, `held` must have computed the quantities of these elements.
         """

@@ -154,7 +154,7 @@ class Contacts(ForceElements):
 
 
 def places(mechanism: Mechanism) -> list[Place]:
-    """Return all points of bodies that can touch a contact plane."""
+    """Return the body-fixed point of each contact between a point and a plane."""
     return [contact.place for contact in mechanism.contacts]
 
 

@@ -122,7 +122,7 @@ class ForceElements:
         Compiled expressions of the elements.
     takes_many : bool
         Whether `reaction` accepts many states along a leading axis. If the states differ in a switching
-        condition, `reaction` may raise NotVectorisable. It is then called for each state.
+        condition, `reaction` may raise NotVectorisable. The method `reaction` is then called for each state.
     forces_take_many : bool
         Whether the functions that `forces` returns accept many states.
     """
@@ -132,7 +132,7 @@ class ForceElements:
     forces_take_many = False
 
     def reaction(self, state: KinematicState) -> ForceContribution:
-        """Return the generalised forces and the stored energy of these force elements."""
+        """Return the generalised forces and the stored energy of all force elements of this kind."""
         del state
         return ForceContribution()
 

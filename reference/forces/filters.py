@@ -1,7 +1,7 @@
-"""Critically damped second-order filters of inputs that drive joint motions and rest lengths.
+"""Critically damped second-order filters. The output of each filter drives a joint motion or a rest length.
 
-The output y follows a command u by ÿ = ω² (u − y) − 2 ω ẏ. The state variables are the offset y −
-y₀ from the initial value and its rate; both are initially zero.
+The output y follows a command u by ÿ = ω² (u − y) − 2 ω ẏ. The state variables are the offset y − y₀
+from the initial output y₀, and the rate ẏ. Both state variables are initially zero.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Filters:
         own = state.lag[..., : self.size]
         begin = np.broadcast_to(self._begins(state.q), (*state.q.shape[:-1], len(self._filters)))
         y, rate = begin + own[..., ::2], own[..., 1::2]
-        # Outputs are set before commands, because a filter's controller may measure forces that use them.
+        # The filter outputs are set first, because the controller that commands a filter may measure forces.
         known = replace(state, followed=np.stack([y, rate, np.zeros_like(y)], axis=-1))
         u = np.stack([self._command(i, begin[..., i], known) for i in range(len(self._filters))], axis=-1)
         second = self._frequency**2 * (u - y) - 2 * self._frequency * rate
@@ -107,7 +107,8 @@ class Filters:
 def _length(mechanism: Mechanism, given: Filter) -> float:
     """Return the initial rest length of a two-point force element with an input filter, m.
 
-    This is the value of the key `start`, or by default the initial distance between both ends.
+    The length is the value of the key `start`. Without this key, the length is the initial distance
+    between the two ends.
     """
     if given.start is not None:
         return float(given.start)

@@ -73,7 +73,7 @@ def _lugre(friction: Friction, rate: Array, z: Array) -> _Bristle:
 
 
 def _dahl(friction: Friction, rate: Array, z: Array) -> _Bristle:
-    """Return bristle rate and friction coefficient of the Dahl model (Dahl, 1968), shape (…) each."""
+    """Return bristle rate and friction coefficient of the Dahl model (Dahl, 1968). Both have shape (…)."""
     free = 1.0 - friction.sigma0 * z * np.sign(rate) / friction.mu_s
     return rate * abs(free) ** friction.gamma * np.sign(free), friction.sigma0 * z
 
@@ -138,8 +138,8 @@ class FrictionModel:
         loads : AffineLoads
             Joint reactions of the links `loaded`.
         qdd : ndarray, shape (…, n, 1 + f)
-            Accelerations without friction in the first column. The other columns contain their changes due
-            to a unit friction effort in each joint.
+            Accelerations without friction in the first column. The other columns contain changes of the
+            accelerations due to a unit friction effort in each joint.
         multipliers : ndarray, shape (…, rows, 1 + f)
             Multipliers of the knife edges and closures, with columns like those of `qdd`.
         """

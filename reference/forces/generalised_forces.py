@@ -73,8 +73,8 @@ def force_places(mechanism: Mechanism) -> list[Place]:
 def force_lengths(mechanism: Mechanism, first: int) -> list[Length]:
     """Return the lengths of force elements that expressions can refer to.
 
-    The argument `first` is the index of the first point from `force_places` among all points whose
-    motion is computed.
+    The argument `first` is the index of the first point of a force element among all points whose motion
+    is computed. The points from `force_places` begin at this index.
     """
     found: list[Length] = []
     for module in _modules():
@@ -94,7 +94,8 @@ class ForceModel:
     reader : ExpressionCompiler
         Compiler of the description's expressions.
     first : int
-        Index of the first point from `force_places` among all points whose motion is computed.
+        Index of the first point of a force element among all points whose motion is computed. The points from
+        `force_places` begin at this index.
     inputs : mapping of str to input, optional
         Values of the FMU inputs by their symbols; missing inputs are zero.
 
@@ -142,7 +143,7 @@ class ForceModel:
         return self._by_law.held(state)
 
     def advanced(self, state: KinematicState) -> Array:
-        """Return the internal state variables with the updated states of all elements that are due for a sample.
+        """Return the internal state variables after the update of all elements that are sampled at this time.
 
         Before this call, `held` must have computed the quantities of these elements.
         """

@@ -75,7 +75,7 @@ def indices(mechanism: Mechanism) -> dict[str, int]:
 
 
 def _of_elements(mechanism: Mechanism) -> Iterator[tuple[str, str, float]]:
-    """Yield signal name, name in force laws, and initial value of each state of the force elements."""
+    """Yield three values per state variable of force elements: signal name, name in force laws, initial value."""
     for element in mechanism.elements:
         held = dict.fromkeys(() if element.period is None else element.observed, 0.0)
         states = {key: _number(element, state.start) for key, state in element.states.items()}

@@ -101,7 +101,7 @@ class CompiledJointLoads:
         posture : Posture
             Transforms of the bodies.
         external : ndarray, shape (…, B, 6)
-            Wrenches of point forces and spring-damper closures on the ground and each body.
+            Wrench on the ground and on each body. Point forces and spring-damper closures exert the wrench.
         """
         HT = self._inertia @ np.moveaxis(posture.T, -3, -1)
         fixed = (
@@ -159,8 +159,8 @@ def _rate_of_momentum(T_ddot: Array, HT: Array) -> Array:
     Parameters
     ----------
     T_ddot : ndarray, shape (…, c, 4, B, 4)
-        Parts of the second time derivatives of the body transforms, such as the c parts for unit
-        accelerations.
+        Terms of the second time derivatives of the body transforms, such as one term for each unit
+        acceleration.
     HT : ndarray, shape (…, B, 4, 4)
         Products H Tᵀ of pseudo-inertia and transposed transform.
     """

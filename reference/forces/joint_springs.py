@@ -21,7 +21,11 @@ class JointSprings(ForceElements):
         self._stiffness, self._rest, self._damping = np.array(data, dtype=float).reshape(-1, 3).T
 
     def reaction(self, state: KinematicState) -> ForceContribution:
-        """Return the generalised forces −k (q − rest) of the springs and −d q̇ of the dampers."""
+        """Return the generalised forces of the springs and of the dampers.
+
+        A spring with stiffness k and unstretched coordinate q₀ exerts −k (q − q₀). A damper with damping
+        constant d exerts −d q̇.
+        """
         deflection = state.q - self._rest
         elastic = -self._stiffness * deflection
         return ForceContribution(

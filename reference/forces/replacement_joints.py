@@ -41,7 +41,7 @@ class ReplacementJoints(ForceElements):
         return ForceContribution(elastic, dissipative, energy=0.5 * np.sum(spring * rows.Phi, axis=-1))
 
     def wrenches(self, state: KinematicState) -> Array | float:
-        """Return the wrench of all spring-damper closures on the ground and each body, (B, 6)."""
+        """Return the wrench of all spring-damper closures on the ground and each body, shape (B, 6)."""
         return self.by_deformation(state).sum(axis=0) if self.closures else 0.0
 
     def powers(self, state: KinematicState) -> dict[str, float]:

@@ -55,7 +55,7 @@ class Supports(ForceElements):
         """
         deflection, _, jacobian = self._deflection(state)
         parts = self._parts(state)
-        size = self._position.size  # reshape(-1) would fail without supports, so the length is given
+        size = self._position.size  # the explicit length also permits an array without supports
         across = -jacobian.reshape(*jacobian.shape[:-2], size)
         forces = parts.reshape(*parts.shape[:-2], size, 1)
         elastic, dissipative, applied = (across @ forces)[..., 0]
@@ -154,7 +154,7 @@ class Supports(ForceElements):
     def _free(self, state: KinematicState) -> Array:
         """Return spring and damper forces as if all supports were bilateral, shape (2, …, 3, supports), N.
 
-        The forces act on the ground.
+        The first axis has one entry for springs and one for dampers. The forces act on the ground.
         """
         deflection, rate, _ = self._deflection(state)
         elastic = self._stiffness * np.sign(deflection) * np.abs(deflection) ** self._exponent

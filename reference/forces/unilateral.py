@@ -16,7 +16,7 @@ _MARGINS = ("would press", "would pull")
 
 @dataclass(frozen=True)
 class NumericPressingLaw:
-    """Compressive force at a depth δ: k·δ + d·δ̇, or k·δⁿ·(1 + c·δ̇) by Hunt and Crossley (1975).
+    """Compressive force at a penetration depth δ: k·δ + d·δ̇, or k·δⁿ·(1 + c·δ̇) by Hunt and Crossley (1975).
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class NumericPressingLaw:
     loss: float = 0.0
 
     def elastic(self, depth: Number) -> Number:
-        """Return the spring force at a depth, N.
+        """Return the spring force at a penetration depth, N.
 
         The force is an odd function of the depth, so that it is also defined in trial steps beyond
         an event.
@@ -43,11 +43,11 @@ class NumericPressingLaw:
         return self.stiffness * np.sign(depth) * np.abs(depth) ** self.exponent
 
     def force(self, depth: Number, rate: Number) -> Number:
-        """Return the force of spring and damper at a depth, N; the force is negative if they would pull."""
+        """Return the force of spring and damper at a penetration depth, N; negative if they would pull."""
         return self.elastic(depth) * (1.0 + self.loss * rate) + self.damping * rate
 
     def energy(self, depth: Number) -> Number:
-        """Return the energy of the spring at a depth, J."""
+        """Return the energy of the spring at a penetration depth, J."""
         return self.elastic(depth) * depth / (self.exponent + 1.0)
 
 
@@ -75,7 +75,8 @@ class Overlap:
     depth : callable
         Depth of the overlap in a state, m or rad.
     held : callable
-        Force of spring and damper in a state, N or N·m; it is negative if they would pull.
+        Force of spring and damper in a state, N or N·m; the force is negative if spring and damper would
+        pull.
     words : tuple of str
         Descriptions of the events at which the overlap begins and ends.
     """

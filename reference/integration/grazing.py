@@ -65,7 +65,7 @@ def suspected(times: Array, distances: Array) -> list[tuple[int, int]]:
     samples. Times have shape (N,), s, and indicators have shape (N, m).
     """
     t, d = (times[:-2, None], times[1:-1, None], times[2:, None]), (distances[:-2], distances[1:-1], distances[2:])
-    # For straight lines and undefined indicators, the vertex of the parabola is nan.
+    # The parabola's vertex is nan if the three samples lie on a line, or if a sample has no value.
     with np.errstate(all="ignore"):
         time, least = _vertex(t, d)
         lesser = np.minimum(np.minimum(d[0], d[1]), d[2])
@@ -96,7 +96,7 @@ def lowest(distance: Callable[[float], float], times: Sequence[float], distances
 def _vertex(t: Sequence[Array | float], d: Sequence[Array | float]) -> tuple[Array, Array]:
     """Return time and value of the lowest point of a parabola through three points.
 
-    Both are nan if the parabola has no lowest point.
+    Time and value are nan if the parabola has no lowest point.
     """
     first, second = (d[1] - d[0]) / (t[1] - t[0]), (d[2] - d[1]) / (t[2] - t[1])
     curvature = np.asarray((second - first) / (t[2] - t[0]), dtype=float)

@@ -19,12 +19,11 @@ from ...core.errors import SolveError
 from ...core.trajectory import Array
 from .integrators import Interpolant, Rate
 
-# Length of the step across a singular configuration, relative to a time scale.
-# The time scale is the time in which the constraint Jacobian changes by its own norm.
+# Length of the step across a singular configuration, relative to the time in which the Jacobian changes by 100 %.
 LENGTH = 0.1
 # Position of the singular time in the step, from 0 to 1: the middle of the widest gap between nodes of DOP853.
 PLACE = 0.467
-# Largest change of velocities in a step that accelerations do not explain, relative to the speed.
+# Largest difference of a velocity change and the integrated accelerations over a step, relative to the speed.
 _JUMP = 0.1
 
 

@@ -99,8 +99,8 @@ class FormulatedModel:
     def rate(self, segment: Segment) -> Callable[[Number, Array], Array]:
         """Return the right-hand side f(t, y) for a time segment.
 
-        The function accepts a single state. It also accepts N states y of shape (N, size) with times
-        t of shape (N,).
+        The function accepts a single state. The function also accepts N states y of shape (N, size) with
+        times t of shape (N,).
         """
 
         def rate(t: Number, y: Array) -> Array:

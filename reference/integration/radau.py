@@ -120,7 +120,7 @@ class _Polynomial:
 
     def __call__(self, t: float) -> Array:
         if t == self.t:
-            return self.y  # The state at the beginning of the step is returned without rounding errors.
+            return self.y  # At the beginning of the step, the sum below would have rounding errors.
         return np.asarray(self.y + self.increments(np.array([t]))[0])
 
     def increments(self, t: Array) -> Array:
@@ -141,7 +141,8 @@ class Radau:
     Parameters
     ----------
     rate : callable
-        Right-hand side f of one state, or of times of shape (N,) and states of shape (N, k).
+        Right-hand side f(t, y). The function accepts one state, or N states of shape (N, k) at times of
+        shape (N,).
     """
 
     def __init__(
@@ -166,9 +167,10 @@ class Radau:
         self._factors = (np.nan, np.zeros(0, dtype=complex))
 
     def step(self) -> str | None:
-        """Take one step, and return None, or a message if no step is possible.
+        """Take one step. Return None, or a message if no step is possible.
 
-        If no step is possible, `status` becomes "failed". An error of the right-hand side is raised.
+        If no step is possible, `status` becomes "failed". A SolveError of the right-hand side shortens the
+        step. If the step is then only a few floating-point spacings long, the error is raised.
         """
         fresh = False
         while True:

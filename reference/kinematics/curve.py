@@ -46,7 +46,7 @@ class Curve:
         self.kinks = time.tolist() if table.has_kinks else []
         self.rests = table.interpolation != "linear" and not self.is_free
         self._holds = table.interpolation == "linear"
-        # SciPy computes only the coefficients, because its evaluation of a single number is slow.
+        # SciPy computes only the coefficients, because SciPy evaluates a spline at a single time slowly.
         pieces = _PIECES[table.interpolation](time, values, self.is_free)
         self.points = time
         self._begins, self._coefficients = time[:-1], pieces
@@ -76,7 +76,7 @@ class Curve:
         return along(x, a + s * (b + s * (c + s * d)), b + s * (2.0 * c + s * 3.0 * d), 2.0 * c + s * 6.0 * d)
 
     def _piece(self, at: Number) -> tuple[Any, Number]:
-        """Return the coefficients of the table's cubic piece at a time, and the time since the piece begins.
+        """Return the coefficients of the cubic polynomial at a time, and the time since its first point.
 
         The coefficient of the highest power comes first. The argument is one time or an array of times, s.
         """
@@ -107,5 +107,5 @@ def _lines(time: Numbers, values: Numbers, is_free: bool) -> Numbers:
     return np.array([none, none, np.diff(values) / np.diff(time), values[:-1]])
 
 
-# Functions that return the cubic pieces of a lookup table: coefficients, highest power first, shape (4, N − 1).
+# Functions that return a table's cubic polynomials: coefficients, highest power first, shape (4, N − 1).
 _PIECES = {"cubic": _spline, "pchip": _monotone, "linear": _lines}

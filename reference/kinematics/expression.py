@@ -151,7 +151,7 @@ class Choice:
         raise NotImplementedError
 
     def value(self, at: Instant) -> Value:
-        """Return the value of the branch that is active in the current time segment."""
+        """Return the value of the conditional expression's branch that is active in the current time segment."""
         return self.chosen(at).value(at)
 
 
@@ -159,8 +159,8 @@ class Choice:
 class Branch(Choice):
     """Conditional expression that is evaluated at each state, without events.
 
-    The node has four children. The first two are the sides of the comparison. The last two are the
-    values for a true and for a false comparison.
+    The node has four children. The first two children are the two sides of the comparison. The last two
+    children are the values for a true and for a false comparison.
     """
 
     comparison: str
@@ -190,14 +190,14 @@ class Related(Branch):
 
     @property
     def closed(self) -> bool:
-        """Whether the condition is true if both of its sides are equal."""
+        """Whether the condition is true if both sides of its comparison are equal."""
         return self.comparison in ("<=", ">=")
 
     def margin(self, at: Instant) -> Number:
         """Return the event indicator of the condition, which is positive if the condition is true.
 
-        The event indicator is the difference between the two sides of the comparison. If one of them
-        has no value, the result is nan.
+        The event indicator is the difference between the two sides of the comparison. If one side has no
+        value, the result is nan.
 
         Raises
         ------
@@ -245,8 +245,8 @@ def compile_tree(
     constants : mapping of str to float
         Parameters by name.
     start : callable or None
-        Function that returns the initial value of a compiled expression. Without one, the current state
-        is the initial state, so that start(x) = x.
+        Function that returns the initial value of a compiled expression. Without such a function, the current
+        state counts as the initial state, so that start(x) = x.
     tables : mapping of str to Curve
         Lookup tables by name.
     eventful : bool
@@ -392,7 +392,7 @@ def evaluate(node: Node, at: Instant, label: str) -> Value:
 
 
 def named_errors(label: str, at: Instant, evaluated: Callable[[], T]) -> T:
-    """Return the result of a computation; translate its arithmetic errors into one SolveError.
+    """Return the result of a computation, and convert an arithmetic error in it to a SolveError.
 
     Raises
     ------

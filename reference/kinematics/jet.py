@@ -232,9 +232,9 @@ def _functions(x: Number) -> Any:
 def _unary(f: _Function, f1: _Function, f2: _Function) -> Callable[[Value], Value]:
     """Return a function that accepts numbers, and jets, which are values with their derivatives.
 
-    The arguments f, f1 and f2 are functions for the value and the first two derivatives. Each of
-    them has two arguments. The first is a namespace of elementary functions for scalars or for
-    arrays, and the second is the number.
+    The arguments f, f1 and f2 are functions for the value and the first two derivatives. Each of these
+    functions has two arguments. The first argument is a namespace of elementary functions, either for
+    scalars or for arrays. The second argument is the number.
     """
 
     def apply(x: Value) -> Value:

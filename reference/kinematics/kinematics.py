@@ -102,7 +102,7 @@ class Posture:
         return found
 
     def __getitem__(self, k: int) -> Posture:
-        """Return the posture of the k-th of many states."""
+        """Return the posture, i.e. the body transforms and their derivatives, of the k-th of many states."""
         return Posture(self.datum[k], self.stacked[k], self.S[k], self.moves)
 
 
@@ -190,9 +190,10 @@ class Places(Vectors):
 
 
 class Kinematics:
-    """Kinematics of a mechanism with all constant transforms compiled.
+    """Kinematics of a mechanism, with constant transforms computed in advance.
 
-    A call with coordinates and velocities returns the posture.
+    A call with coordinates and velocities returns the posture, i.e. the body transforms and their
+    derivatives.
     """
 
     def __init__(self, mechanism: Mechanism) -> None:
@@ -209,7 +210,7 @@ class Kinematics:
         for b, body in enumerate(mechanism.bodies):
             self._place(b, body, mechanism.coordinates)
             self._moves[b + 1, mechanism.ancestors(b)] = 1.0
-        # The mask is expanded once, because broadcasting in each evaluation would take longer than the product.
+        # The mask of moved bodies is expanded in advance, because broadcasting takes longer than the product.
         self._moved = np.tile(self._moves.T[:, None, :, None], (1, 4, 1, 4))
 
     def _place(self, b: int, body: Body, coordinates: Sequence[Coordinate]) -> None:
@@ -237,7 +238,10 @@ class Kinematics:
         return np.asarray(found)
 
     def __call__(self, q: Array, qd: Array) -> Posture:
-        """Return the posture at q and qd, each of shape (…, n), in rad or m and rad/s or m/s."""
+        """Return the posture, i.e. the body transforms and their derivatives.
+
+        The coordinates q, rad or m, and the velocities qd, rad/s or m/s, have shape (…, n).
+        """
         many, datum = q.shape[:-1], q @ self._datum[:, :-1].T + self._datum[:, -1]
         frames = self._frames(q, datum)
         T, moving = frames[..., self._last, :, :] @ self._mount, frames[..., 1:, :, :]

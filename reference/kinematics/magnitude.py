@@ -2,7 +2,7 @@
 
 An error is estimated as a magnitude times the machine precision. The magnitude of the value yields
 the error of the value, and the magnitude of the gradient yields the error of the gradient. Both
-estimates are valid even if large terms cancel. This is a running error analysis to first order
+estimates are valid even if large terms cancel. The method is a running error analysis to first order
 (Higham, Accuracy and Stability of Numerical Algorithms, 2002, section 3.3).
 """
 
@@ -36,7 +36,7 @@ class ValueWithGradient:
 
 
 def magnitude(node: Node, at: Instant, names: list[str]) -> ValueWithGradient:
-    """Return value, gradient and magnitudes of an expression with respect to the variables `names`.
+    """Return the value of an expression, the gradient with respect to `names`, and the magnitudes of the terms.
 
     If the expression is undefined, an arithmetic error such as ZeroDivisionError is raised.
     """

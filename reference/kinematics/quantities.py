@@ -77,7 +77,7 @@ class KinematicState:
         return self.q.ndim > 1
 
     def each(self) -> list[KinematicState]:
-        """Return the contained states as a list of single states."""
+        """Return the states in this object as a list of single states."""
         return [self[k] for k in range(len(self.q))]
 
     def __getitem__(self, k: int) -> KinematicState:
@@ -129,7 +129,7 @@ Forces: TypeAlias = dict[str, Callable[[KinematicState], Number]]
 
 
 class Quantities:
-    """Indices of all names of expressions in the vectors of kinematic quantities x, ẋ and ẍ.
+    """Index of each name that expressions can use, in the vectors x, ẋ and ẍ of kinematic quantities.
 
     Parameters
     ----------
@@ -209,11 +209,11 @@ class Quantities:
         return {name: float(of[k]) for indices, of in values for name, k in indices.items()}
 
     def point(self, name: str) -> Indices:
-        """Return the indices of a named point's coordinates x, y, z among the quantities."""
+        """Return the indices of a named point's coordinates x, y, z among the kinematic quantities."""
         return np.array([self.position[f"{name}.{axis}"] for axis in "xyz"], dtype=np.intp)
 
     def axes(self, name: str) -> Indices:
-        """Return the indices of a frame's direction cosines among the quantities, shape (3, 3).
+        """Return the indices of a frame's direction cosines among the kinematic quantities, shape (3, 3).
 
         Column j of the result belongs to axis j.
         """
@@ -223,7 +223,7 @@ class Quantities:
 def _by_coordinates(jacobian: Array) -> Array:
     """Return the Jacobian of P stacked vectors, shape (…, 3P, n).
 
-    The argument has shape (…, n, 3, P).
+    The argument contains the Jacobian of P single vectors, shape (…, n, 3, P).
     """
     flat = jacobian.reshape(*jacobian.shape[:-2], -1)
     return flat.swapaxes(-2, -1)

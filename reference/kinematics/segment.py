@@ -52,7 +52,7 @@ class Segment:
     sides: Mapping[Hashable, bool] = field(default_factory=dict)
 
     def holds(self, key: Hashable, margin: Any) -> bool:
-        """Return the truth value of a switching condition in the segment.
+        """Return the truth value of a switching condition in the time segment.
 
         Parameters
         ----------

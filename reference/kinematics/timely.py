@@ -78,9 +78,9 @@ def features(expression: Timed, horizon: float) -> Features:
 
 
 def _timely(node: Node) -> Iterator[Node]:
-    """Yield the largest parts of an expression that depend on time alone.
+    """Yield the largest subexpressions that depend on time alone.
 
-    Parts that are affine in time are omitted.
+    Subexpressions that are affine in time are omitted.
     """
     used = set(names(node))
     if used == {"t"}:
@@ -134,10 +134,10 @@ def _is_decisive(node: Node) -> bool:
 
 
 def _held(core: Node, expression: Timed, horizon: float) -> Iterator[tuple[Pace, Callable[[Array], Array]]]:
-    """Yield functions of time: the expression with its state variables replaced by constants.
+    """Yield step lengths and a function of time for several values of the state variables.
 
-    Each function belongs to one choice of the constants. With each function, step lengths that
-    resolve the function are also yielded.
+    Each function is the expression with constants in place of the state variables. The step lengths
+    resolve this function.
     """
     initial = [_initial(part, expression.initial) for part in _timeless(core)]
     for values in held_values(initial):
@@ -148,7 +148,7 @@ def _held(core: Node, expression: Timed, horizon: float) -> Iterator[tuple[Pace,
 def _from_first(node: Node, time: Array) -> Array:
     """Return an expression's values at increasing times of shape (N,), s.
 
-    All switches on time keep the branch that is active at the first of these times.
+    Conditional expressions of time keep the branch that is active at the first of these times.
     """
     return _values(node, time, float(time[0]))
 
@@ -166,7 +166,7 @@ def _timeless(node: Node) -> Iterator[Node]:
 def _with_held(node: Node, values: Iterator[float]) -> Node:
     """Return an expression with its time-independent parts replaced by constants.
 
-    The constants are in the order of `_timeless`.
+    The function `_timeless` yields the replaced parts in the order of the constants in `values`.
     """
     used = set(names(node))
     if used and "t" not in used:
@@ -193,7 +193,7 @@ def _pace(node: Node, horizon: float) -> Pace:
             points=[*_looked_at(node)],
         )
     except NoValue:
-        return STEADY  # A run ends with an error where the expression is undefined, so steps need no limit.
+        return STEADY  # A run fails where the expression is undefined, so the step length needs no limit.
 
 
 def _values(node: Node, time: Array, begin: float) -> Array:
@@ -205,7 +205,8 @@ def _values(node: Node, time: Array, begin: float) -> Array:
     with np.errstate(all="raise", under="ignore"):  # Underflow is harmless: it yields zero.
         try:
             return _at_once(node, time, segment)
-        except (NotVectorisable, FloatingPointError):  # The expression has no value at one of the times.
+        except (NotVectorisable, FloatingPointError):
+            # Single times are evaluated, because the evaluation of the array has failed.
             return np.array([plain(node.value(Instant({"t": t}, segment))) for t in time.tolist()])
 
 
@@ -249,7 +250,7 @@ def _is_polynomial(call: Call) -> bool:
 
 
 def _looked_at(node: Node) -> Iterator[float]:
-    """Yield sample times at the points of an expression's lookup tables and between them, s."""
+    """Yield sample times, s: the times at which lookup tables reach their points, and times in between."""
     if isinstance(node, Looked):
         line = affine(node.children[0])
         if line is not None and line[1] != 0.0:

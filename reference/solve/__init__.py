@@ -1,1 +1,1 @@
-"""Accelerations from the equations of motion, consistent initial states, and coordinate partitions."""
+"""Functions that compute accelerations, consistent initial states and coordinate partitions."""

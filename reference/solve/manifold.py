@@ -16,12 +16,12 @@ from .model import ReferenceModel
 FULFILLED = 1e-9  # Largest value of a fulfilled constraint, relative to the magnitude of its terms.
 _ITERATIONS = 100  # Largest number of Gauss–Newton steps in the search for a state that fulfils the constraints.
 _LONGEST = 0.5  # Longest step of a coordinate, relative to the mechanism's characteristic length.
-_RANK = 1e-8  # Singular values of C below this fraction of the largest one are left out of a step.
+_RANK = 1e-8  # Singular values of C below this fraction of the largest one do not contribute to a step.
 _ROUNDING = 1e-14  # Largest constraint value that is pure rounding error, relative to the magnitude of its terms.
 _EPSILON = 1e-15  # Rounding error of one constraint evaluation, relative to the magnitude of its terms.
 _SHORTEST = 1e-12  # Largest Gauss–Newton step at convergence, relative to the mechanism's characteristic length.
 _ASIDE = 0.1  # Largest random displacement in the search: rad, or relative to the characteristic length.
-# Two configurations count as equal if their difference is smaller; the unit is that of `_ASIDE`.
+# Configurations count as equal if they differ by less than this: rad, or relative to the characteristic length.
 _ANOTHER = 0.1 * _ASIDE
 _HALVINGS = 8  # Largest number of halvings of a step that does not reduce the constraint values.
 _TINY = 1e-300  # Lower bound of denominators, which prevents division by zero.

@@ -392,10 +392,10 @@ class ReferenceModel:
         return list({relation.key: relation for relation in found}.values())
 
     def nearest_end(self, state: KinematicState) -> str:
-        """Return the name of the function whose argument is closest to the end of its domain, for messages.
+        """Return a text that names the function whose argument is closest to the end of its domain.
 
-        The name includes the expression. The result is empty if no argument is close to the end of a
-        domain.
+        The text also names the expression that contains the function. The text is empty if no argument is
+        close to the end of a domain.
         """
         readings = [*self.constraints.readings, *self.forces.readings]
         found = [end for reading in readings for end in reading.ends(state)]

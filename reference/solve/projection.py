@@ -66,10 +66,7 @@ def project(model: ReferenceModel, q: Array, qd: Array, t: float = 0.0) -> Start
 
 
 def _at(model: ReferenceModel, t: float, q: Array, qd: Array) -> tuple[Rows, Array]:
-    """Return the constraint equations at a state, and a factor of the mass matrix.
-
-    The factor is the Cholesky factor L, shape (n, n).
-    """
+    """Return the constraint equations at a state, and the Cholesky factor L of the mass matrix, shape (n, n)."""
     state = model.state(t, q, qd)
     try:
         L = np.asarray(np.linalg.cholesky(model.mass(state.posture)[0]), dtype=np.float64)

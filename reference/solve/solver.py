@@ -144,7 +144,10 @@ def row_choice(model: ReferenceModel, start: KinematicState) -> RowChoice:
 
 
 def _fulfilled(model: ReferenceModel, near: KinematicState) -> tuple[KinematicState, float]:
-    """Return the state nearest to `near` that fulfils the position constraints, and its coordinate error."""
+    """Return the nearest state that fulfils the position constraints, and the error of its coordinates.
+
+    If no such state is found, the given state and the error 0 are returned.
+    """
     nearest = Manifold(model, near).nearest(near)
     if nearest.fulfilled:
         return nearest.state, _MARGIN * nearest.uncertainty
