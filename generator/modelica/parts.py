@@ -102,7 +102,7 @@ def start_parameters(program: EquationSystem, given: Mapping[str, float] | None)
     for value in program.start_values:
         modifiers = ("fixed = false",) if given is None else ()
         binding = "" if given is None else mo.number(given[value.name])
-        text = f"{value.description}; the unit is that of the expression"
+        text = f"{value.description}; in the unit of the expression"
         about = (value.name, None, text, (), modifiers, binding)
         declarations.append(Declaration(_AT_START, "parameter ", *about))
     return declarations
