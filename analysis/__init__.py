@@ -32,7 +32,6 @@ from .along.simulation import simulate as simulate
 from .along.target import programmed_target as programmed_target
 from .at_one_state.derivatives import rate_derivatives as rate_derivatives
 from .at_one_state.evaluation import accelerations_by_rows as accelerations_by_rows
-from .at_one_state.evaluation import closure_wrenches as closure_wrenches
 from .at_one_state.evaluation import evaluate as evaluate
 from .at_one_state.evaluation import joint_loads as joint_loads
 from .at_one_state.modes import LinearisedMode as LinearisedMode

@@ -456,7 +456,7 @@ class Model:
         Returns
         -------
         LoadSummary
-            Forces in N and moments in N·m by joint, drive, closure and knife edge.
+            Forces in N and moments in N·m by joint, drive, support, closure and knife edge.
 
         Raises
         ------

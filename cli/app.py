@@ -297,8 +297,8 @@ add_linear(app)
 
 @command(app)
 def loads(source: DescribedVariant, folder: Folder, options: MotionOptions, answer: Printed) -> None:
-    """Compute root mean square and peak of joint reactions, closure forces and drive efforts; write
-    loads.csv.
+    """Compute root mean square and peak of joint reactions, drive efforts, and forces of supports and
+    closures; write loads.csv.
     """
     from ..core.csv_file import write_csv
 
@@ -311,6 +311,9 @@ def loads(source: DescribedVariant, folder: Folder, options: MotionOptions, answ
         emit_strict(summary.data())
         return
     screen.print(summary.table())
+    others = summary.other_table()
+    if others.row_count:
+        screen.print(others)
     for note in summary.notes():
         screen.print(note, markup=False)
     show_reused({summary.run.name: summary.run.reused})

@@ -30,6 +30,8 @@ _NAMES = {
     ("contact", "force"): "{owner}_force",
     ("support", "gap"): "{owner}_gap",
     ("support", "force"): "{owner}_force",
+    ("support", "load"): "{owner}_support_{component}",
+    ("closure", "load"): "{owner}_closure_{component}",
     ("element", "measure"): "{owner}_{component}",
     ("line", "length"): "{owner}_length",
     ("line", "rate"): "{owner}_rate",
@@ -73,7 +75,8 @@ class Signal:
     origin
         Part of the description, such as `Origin("coordinate", "column.angle")`.
     component
-        `x`, `y` or `z` of a vector; `fx` … `nz`, `axial` or `normal` of a joint reaction; `position` or
+        `x`, `y` or `z` of a vector; `fx` … `nz` of a closure or support; `fx` … `nz`, `axial` or `normal`
+        of a joint reaction; `position` or
         `velocity` of a constraint violation; the published quantity of an element with a law.
     """
 
@@ -100,6 +103,20 @@ def of_point(point: str, quantity: str, axis: str = "") -> Signal:
 def joint_load(link: str, component: str) -> Signal:
     """Return the signal of one component of a joint reaction: `fx` … `nz`, `axial` or `normal`."""
     return Signal("load", Origin("link", link), component)
+
+
+def closure_load(closure: str, component: str) -> Signal:
+    """Return the signal of one component of the wrench of a loop closure on the body of frame b.
+
+    The components `fx` … `nz` have the units N and N·m. Moments refer to the origin of frame b, and
+    axes are those of the world.
+    """
+    return Signal("load", Origin("closure", closure), component)
+
+
+def support_load(support: str, component: str) -> Signal:
+    """Return the signal of one component of a support's force on the base: `fx`, `fy` or `fz`, N, world axes."""
+    return Signal("load", Origin("support", support), component)
 
 
 def row_force(row: str, kind: str = "constraint") -> Signal:
