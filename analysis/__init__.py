@@ -38,6 +38,8 @@ from .at_one_state.modes import LinearisedMode as LinearisedMode
 from .at_one_state.modes import modes as modes
 from .at_one_state.reactions import Reactions as Reactions
 from .at_one_state.reactions import reactions as reactions
+from .at_one_state.scaling import fastest_rate as fastest_rate
+from .at_one_state.scaling import state_scales as state_scales
 from .start.assembly import assemble as assemble
 from .start.assembly import moving as moving
 from .start.conditioning import elsewhere as elsewhere
