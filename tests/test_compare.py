@@ -85,6 +85,24 @@ def test_scale_is_taken_over_the_compared_horizon() -> None:
     assert result.note == "compared over 1 s of the full 2 s"
 
 
+def test_runs_with_different_times_or_signals_agree_in_part() -> None:
+    """Equal values over a part of the time, or of a part of the signals, are no complete agreement."""
+    whole, short = run(angle=wave(TIME)), run(time=TIME[:101], angle=wave(TIME[:101]))
+    more = run(angle=wave(TIME), force=wave(TIME))
+    assert (compare(whole, whole, UNITS, 1e-9).verdict, compare(whole, whole, UNITS, 1e-9).complete) == (
+        "agrees",
+        True,
+    )
+    for first, second in ((whole, short), (short, whole), (whole, more), (more, whole)):
+        found = compare(first, second, UNITS, 1e-9)
+        assert (found.ok, found.complete, found.verdict) == (True, False, "agrees in part")
+        assert not found.required_complete().ok
+    coverage = compare(more, short, UNITS, 1e-9).coverage
+    assert coverage is not None
+    assert (coverage.missing, coverage.extra) == (("force",), ())
+    assert coverage.run == (0.0, pytest.approx(1.0))
+
+
 def test_a_run_that_stops_early_can_be_made_to_fail() -> None:
     """A short run agrees over its own time span and fails if a longer horizon is required."""
     reference, short = run(angle=wave(TIME)), run(time=TIME[:101], angle=wave(TIME[:101]))

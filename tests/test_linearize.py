@@ -647,7 +647,7 @@ def test_wrong_use_in_python(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 def test_run_to_a_time_has_the_communication_steps_of_a_simulation(compile_data: CompileData) -> None:
-    """The limit of 50 internal steps per communication step is enough for 1.205 s of motion, in steps of 0.01 s."""
+    """A limit of 50 internal steps per communication step suffices for 1.205 s, in steps of 0.01 s."""
     built = compile_data(hanging())
     whole, limited = (Plant(built.model, built.fmu, given) for given in ({}, {"solver_max_steps": 50}))
     expected, found = (operating_point(plant, 1.205, None).signals for plant in (whole, limited))
