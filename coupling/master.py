@@ -23,7 +23,7 @@ from .loops import consistent_outputs
 from .network import Network
 from .noise import NoiseLevels
 from .participant import PartFailed, slopes_of
-from .ports import RoundingSizes
+from .ports import RoundingSizes, positions
 from .stepping import (
     HERMITE,
     MEAN,
@@ -46,6 +46,7 @@ _LEAST = 1e-3  # errors are divided by at least this fraction of a signal's magn
 _LEAST_YET = 0.1  # errors are divided by at least this fraction of a signal's magnitude, if ranges are unknown
 _PINNED = 0.2  # with pins (rigid connections), the first step is at least this fraction of the nominal step
 _OPEN = 1e-8  # largest initial gap of a pin, relative to its position; positions below 1 m or 1 rad count as 1
+_MOVING = 1e-6  # largest initial difference of a pin's velocities, relative to them; those below 1 m/s count as 1
 
 
 @dataclass(frozen=True)
@@ -202,8 +203,8 @@ class Master:
 
         Raises
         ------
-        SolveError : if a loop has no solution, the positions at a pin differ, or a value is not
-            finite
+        SolveError : if a loop has no solution, positions or velocities at a pin differ, or a value
+            is not finite
         """
         network, s = self._network, self._settings
         inputs = network.starts
@@ -260,14 +261,33 @@ class Master:
         return self._network.label(int(first[0]))
 
     def _check_pins(self, values: Array) -> None:
-        for pin, (first, second) in zip(self._network.pins, self._network.pairs, strict=True):
+        """Raise SolveError if positions or velocities of the two sides of a pin differ at the start.
+
+        Velocities are checked if both parts have outputs for them.
+        """
+        velocity_of = {position: velocity for velocity, position in positions(self._network).items()}
+        for pin, (first, second) in zip(self._network.pins, self._network.pairs.tolist(), strict=True):
+            name = f"the pin of {'.'.join(pin.first)} and {'.'.join(pin.second)}"
             a, b = values[first], values[second]
             if abs(a - b) > _OPEN * max(1.0, abs(a), abs(b)):
                 raise SolveError(
-                    f"coupling: the pin of {'.'.join(pin.first)} and {'.'.join(pin.second)} is open by"
-                    f" {abs(a - b):.6g} at the start: the positions are {a:.9g} and {b:.9g}; give initial states"
-                    " in which both positions agree"
+                    f"coupling: {name} is open by {abs(a - b):.6g} at the start: the positions are {a:.9g} and"
+                    f" {b:.9g}; give initial states in which both positions agree"
                 )
+            if first in velocity_of and second in velocity_of:
+                self._check_velocities(name, velocity_of[first], velocity_of[second], values)
+
+    def _check_velocities(self, pin: str, first: int, second: int, values: Array) -> None:
+        """Raise SolveError if two velocity outputs, given by their indices, differ at the start."""
+        network, a, b = self._network, values[first], values[second]
+        if abs(a - b) <= _MOVING * max(1.0, abs(a), abs(b)):
+            return
+        unit = network.signals[first].unit or "without unit"
+        raise SolveError(
+            f"coupling: the two sides of {pin} have different velocities at the start: {network.label(first)} is"
+            f" {a:.9g} and {network.label(second)} is {b:.9g} ({unit}), so the first step would be an impact; give"
+            " initial states in which both velocities agree"
+        )
 
     def _restarted(self, t: float, values: Array) -> Present:
         self._see(values)
