@@ -248,9 +248,9 @@ def compare(
 
 
 def _coverage(reference: Trajectory, run: Trajectory) -> Coverage:
-    spans = ((float(t.time[0]), float(t.time[-1])) for t in (reference, run))
+    first, second = ((float(t.time[0]), float(t.time[-1])) for t in (reference, run))
     missing = tuple(name for name in reference.signals if name not in run.signals)
-    return Coverage(*spans, missing, tuple(name for name in run.signals if name not in reference.signals))
+    return Coverage(first, second, missing, tuple(name for name in run.signals if name not in reference.signals))
 
 
 def error_over_time(reference: Trajectory, run: Trajectory, units: Mapping[str, str]) -> tuple[Array, Array]:
