@@ -203,12 +203,12 @@ class Run:
         (False, True)
         """
         from ..options.checks import above_zero
-        from ..runs.compare.compare import compare
+        from ..runs.compare.compare import compare, required_complete
 
         above_zero("tolerance", tolerance)
         natural = self.trajectory.natural or other.trajectory.natural
         found = compare(replace(self.trajectory, natural=natural), other.trajectory, self.units, tolerance)
-        return found.required_complete() if complete else found
+        return required_complete(found) if complete else found
 
     def powers(self) -> dict[str, Array]:
         """Return the mechanical power that each force element supplies to the mechanism.

@@ -209,6 +209,7 @@ def compare(options: CompareOptions, answer: Printed) -> None:
     from ..core.recalled import reusing
     from ..options.checks import above_zero
     from ..runs.compare.compare import compare as compare_runs
+    from ..runs.compare.compare import required_complete
     from ..runs.compare.result import comparison_data, coverage_data
     from ..runs.fmpy_runs.simulate import read_or_simulate
 
@@ -216,7 +217,7 @@ def compare(options: CompareOptions, answer: Printed) -> None:
     with reusing(options.fresh):
         (a, units), (b, _) = read_or_simulate(options.first), read_or_simulate(options.second)
     outcome = compare_runs(a, b, units, options.tolerance)
-    outcome = outcome.required_complete() if options.complete else outcome
+    outcome = required_complete(outcome) if options.complete else outcome
     if answer.as_json:
         emit_strict(comparison_data(outcome) | coverage_data(outcome))
     else:

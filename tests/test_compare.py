@@ -20,7 +20,7 @@ from gpmelica.core.errors import DescriptionError
 from gpmelica.core.trajectory import Array, Magnitude, Trajectory
 from gpmelica.description.load import from_data
 from gpmelica.options.model import RunOptions
-from gpmelica.runs.compare.compare import compare, error_over_time, on_common_grid
+from gpmelica.runs.compare.compare import compare, error_over_time, on_common_grid, required_complete
 from gpmelica.runs.compare.decay import free_decay
 from gpmelica.runs.compare.findings import Finding, consistency, holding, start_consistency
 from gpmelica.runs.compare.scales import scales
@@ -96,7 +96,7 @@ def test_runs_with_different_times_or_signals_agree_in_part() -> None:
     for first, second in ((whole, short), (short, whole), (whole, more), (more, whole)):
         found = compare(first, second, UNITS, 1e-9)
         assert (found.ok, found.complete, found.verdict) == (True, False, "agrees in part")
-        assert not found.required_complete().ok
+        assert not required_complete(found).ok
     coverage = compare(more, short, UNITS, 1e-9).coverage
     assert coverage is not None
     assert (coverage.missing, coverage.extra) == (("force",), ())

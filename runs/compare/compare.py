@@ -123,10 +123,6 @@ class Comparison:
             return "disagrees"
         return "agrees" if self.complete else "agrees in part"
 
-    def required_complete(self) -> Comparison:
-        """Return the comparison with `ok` false if the runs agree only in part."""
-        return replace(self, ok=self.ok and self.complete)
-
     def __repr__(self) -> str:
         return f"<Comparison {self.name}: {self.verdict}, largest relative error {self.max_rel_error:.2g}>"
 
@@ -134,6 +130,11 @@ class Comparison:
     def failed(cls, name: str, tolerance: float, note: str) -> Comparison:
         """Return the comparison of a run that failed and has no results."""
         return cls(name, wall_s=0.0, steps=0, max_rel_error=np.inf, tolerance=tolerance, ok=False, note=note)
+
+
+def required_complete(comparison: Comparison) -> Comparison:
+    """Return the comparison with `ok` false if the runs agree only in part."""
+    return replace(comparison, ok=comparison.ok and comparison.complete)
 
 
 @dataclass(frozen=True)
