@@ -32,13 +32,14 @@ from .along.simulation import simulate as simulate
 from .along.target import programmed_target as programmed_target
 from .at_one_state.derivatives import rate_derivatives as rate_derivatives
 from .at_one_state.evaluation import accelerations_by_rows as accelerations_by_rows
-from .at_one_state.evaluation import closure_wrenches as closure_wrenches
 from .at_one_state.evaluation import evaluate as evaluate
 from .at_one_state.evaluation import joint_loads as joint_loads
 from .at_one_state.modes import LinearisedMode as LinearisedMode
 from .at_one_state.modes import modes as modes
 from .at_one_state.reactions import Reactions as Reactions
 from .at_one_state.reactions import reactions as reactions
+from .at_one_state.scaling import fastest_rate as fastest_rate
+from .at_one_state.scaling import state_scales as state_scales
 from .start.assembly import assemble as assemble
 from .start.assembly import moving as moving
 from .start.conditioning import elsewhere as elsewhere

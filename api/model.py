@@ -457,7 +457,7 @@ class Model:
         Returns
         -------
         LoadSummary
-            Forces in N and moments in N·m, by names of joints, drives, closures and knife edges.
+            Forces in N and moments in N·m, by names of joints, drives, supports, closures and knife edges.
 
         Raises
         ------

@@ -168,7 +168,7 @@ class Run:
         """
         return draw({"": self}, names)
 
-    def compare(self, other: Run, tolerance: float = 1e-6) -> Comparison:
+    def compare(self, other: Run, tolerance: float = 1e-6, complete: bool = False) -> Comparison:
         """Compare another run with this run, signal by signal.
 
         Parameters
@@ -178,12 +178,16 @@ class Run:
             interpolated.
         tolerance
             Admissible error of each signal, relative to the signal's scale.
+        complete
+            Whether the runs disagree if they cover different time spans or have different signals.
 
         Returns
         -------
         Comparison
             Whether the runs agree (`ok`), the largest relative error (`max_rel_error`), the signal with
-            this error (`worst_signal`), and the errors of all common signals.
+            this error (`worst_signal`), and the errors of all common signals. The attribute `complete` is
+            false if time spans or signals differ; `coverage` contains the time spans and the names of the
+            signals that were not compared.
 
         Raises
         ------
@@ -200,11 +204,12 @@ class Run:
         (False, True)
         """
         from ..options.checks import above_zero
-        from ..runs.compare.compare import compare
+        from ..runs.compare.compare import compare, required_complete
 
         above_zero("tolerance", tolerance)
         natural = self.trajectory.natural or other.trajectory.natural
-        return compare(replace(self.trajectory, natural=natural), other.trajectory, self.units, tolerance)
+        found = compare(replace(self.trajectory, natural=natural), other.trajectory, self.units, tolerance)
+        return required_complete(found) if complete else found
 
     def powers(self) -> dict[str, Array]:
         """Return the mechanical power that each force element supplies to the mechanism.

@@ -33,6 +33,7 @@ from ..options.model import (
 from .console import (
     COLOURS,
     command_line,
+    coverage_lines,
     emit,
     emit_strict,
     errors,
@@ -208,21 +209,25 @@ def compare(options: CompareOptions, answer: Printed) -> None:
     from ..core.recalled import reusing
     from ..options.checks import above_zero
     from ..runs.compare.compare import compare as compare_runs
-    from ..runs.compare.result import comparison_data
+    from ..runs.compare.compare import required_complete
+    from ..runs.compare.result import comparison_data, coverage_data
     from ..runs.fmpy_runs.simulate import read_or_simulate
 
     above_zero("tolerance", options.tolerance)
     with reusing(options.fresh):
         (a, units), (b, _) = read_or_simulate(options.first), read_or_simulate(options.second)
     outcome = compare_runs(a, b, units, options.tolerance)
+    outcome = required_complete(outcome) if options.complete else outcome
     if answer.as_json:
-        emit_strict(comparison_data(outcome))
+        emit_strict(comparison_data(outcome) | coverage_data(outcome))
     else:
         table = Table("signal", "max abs error", "relative to scale")
         for name, error in sorted(outcome.rel_error.items(), key=lambda item: -item[1]):
             table.add_row(name, f"{outcome.max_abs_error[name]:.3g}", f"{error:.3g}")
         screen.print(table)
-        screen.print(verdict_table([outcome]))
+        screen.print(verdict_table([outcome], in_part=not outcome.complete))
+        for line in coverage_lines(outcome):
+            screen.print(line, markup=False)
         if outcome.note:
             screen.print(f"note: {outcome.note}", markup=False)
         show_reused({a.name: a.reused, b.name: b.reused})
@@ -297,8 +302,8 @@ add_linear(app)
 
 @command(app)
 def loads(source: DescribedVariant, folder: Folder, options: MotionOptions, answer: Printed) -> None:
-    """Compute root mean squares and peaks of joint reactions, loop-closure forces and drive efforts; write
-    loads.csv.
+    """Compute root mean squares and peaks of joint reactions, drive efforts, support forces and loop-closure
+    forces; write loads.csv.
     """
     from ..core.csv_file import write_csv
 
@@ -311,6 +316,9 @@ def loads(source: DescribedVariant, folder: Folder, options: MotionOptions, answ
         emit_strict(summary.data())
         return
     screen.print(summary.table())
+    others = summary.other_table()
+    if others.row_count:
+        screen.print(others)
     for note in summary.notes():
         screen.print(note, markup=False)
     show_reused({summary.run.name: summary.run.reused})

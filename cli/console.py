@@ -144,8 +144,28 @@ def emit_strict(data: Any) -> None:
     sys.stdout.write(strict_json(data))
 
 
-def verdict_table(comparisons: Iterable[Comparison]) -> Table:
+def coverage_lines(comparison: Comparison) -> Iterator[str]:
+    """Yield sentences on different time spans, and on signals that only one of two files contains.
+
+    A few missing signals are left to the note of the comparison, which names them.
+    """
+    from ..runs.compare.compare import LISTED
+
+    found = comparison.coverage
+    if found is None:
+        return
+    if not found.same_span:
+        (a, b), (c, d) = found.reference, found.run
+        yield f"time spans differ: first file {a:.6g} to {b:.6g} s, second file {c:.6g} to {d:.6g} s"
+    for which, names in (("first", found.extra), ("second", found.missing)):
+        if len(names) > LISTED:
+            yield f"signals missing from the {which} file: {', '.join(names)}"
+
+
+def verdict_table(comparisons: Iterable[Comparison], in_part: bool = False) -> Table:
     """Return a table with one comparison per row.
+
+    With `in_part`, the verdict of comparisons that agree is "agrees in part".
 
     In a narrow terminal, long cells are wrapped, except the name of the run and the verdict.
     """
@@ -153,7 +173,8 @@ def verdict_table(comparisons: Iterable[Comparison]) -> Table:
     folded = (Column(header, overflow="fold") for header in others)
     table = Table(Column("run", no_wrap=True), *folded, Column("verdict", no_wrap=True))
     for c in comparisons:
-        verdict = "[green]agrees[/green]" if c.ok else "[red]disagrees[/red]"
+        agrees = "[yellow]agrees in part[/yellow]" if in_part else "[green]agrees[/green]"
+        verdict = agrees if c.ok else "[red]disagrees[/red]"
         table.add_row(
             c.name,
             f"{c.wall_s:.2f}",

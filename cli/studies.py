@@ -58,7 +58,7 @@ def sweep(context: typer.Context, source: DescribedCase, options: SweepOptions, 
     for row in rows:
         shown.add_row(*(cell if isinstance(cell, str) else f"{cell:.6g}" for cell in row))
     screen.print(shown)
-    for name in found.goals if found.failures < found.runs else ():
+    for name in found.goals if found.runs - found.failures > 1 else ():
         screen.print(_best(found, name), markup=False)
     screen.print(f"{found.runs} runs, {found.failures} failed", markup=False)
     for reason in found.reasons():

@@ -23,7 +23,7 @@ from .loops import consistent_outputs
 from .network import Network
 from .noise import NoiseLevels
 from .participant import PartFailed, slopes_of
-from .ports import RoundingSizes
+from .ports import RoundingSizes, positions
 from .stepping import (
     HERMITE,
     MEAN,
@@ -54,6 +54,8 @@ _LEAST_YET = 0.1
 _PINNED = 0.2
 # Two rigidly connected positions may initially differ by this fraction of max(position, 1 m or 1 rad).
 _OPEN = 1e-8
+# Two rigidly connected velocities may initially differ by this fraction of max(velocity, 1 m/s or 1 rad/s).
+_MOVING = 1e-6
 
 
 @dataclass(frozen=True)
@@ -216,8 +218,8 @@ class Master:
 
         Raises
         ------
-        SolveError : if an algebraic loop has no solution, if the two positions of a rigid
-            connection differ, or if a value is not finite
+        SolveError : if an algebraic loop has no solution, if the positions or the velocities of a
+            rigid connection differ, or if a value is not finite
         """
         network, s = self._network, self._settings
         inputs = network.starts
@@ -276,14 +278,33 @@ class Master:
         return self._network.label(int(first[0]))
 
     def _check_pins(self, values: Array) -> None:
-        for pin, (first, second) in zip(self._network.pins, self._network.pairs, strict=True):
+        """Raise SolveError if positions or velocities of the two sides of a pin differ at the start.
+
+        Velocities are checked if both parts have outputs for them.
+        """
+        velocity_of = {position: velocity for velocity, position in positions(self._network).items()}
+        for pin, (first, second) in zip(self._network.pins, self._network.pairs.tolist(), strict=True):
+            name = f"the rigid connection of {'.'.join(pin.first)} and {'.'.join(pin.second)}"
             a, b = values[first], values[second]
             if abs(a - b) > _OPEN * max(1.0, abs(a), abs(b)):
                 raise SolveError(
-                    f"coupling: the rigidly connected positions {'.'.join(pin.first)} and {'.'.join(pin.second)}"
-                    f" differ by {abs(a - b):.6g} at the start: {a:.9g} and {b:.9g}; give initial states in which"
-                    " both positions agree"
+                    f"coupling: the two positions of {name} differ by {abs(a - b):.6g} at the start: {a:.9g} and"
+                    f" {b:.9g}; give initial states in which both positions agree"
                 )
+            if first in velocity_of and second in velocity_of:
+                self._check_velocities(name, velocity_of[first], velocity_of[second], values)
+
+    def _check_velocities(self, pin: str, first: int, second: int, values: Array) -> None:
+        """Raise SolveError if two velocity outputs, given by their indices, differ at the start."""
+        network, a, b = self._network, values[first], values[second]
+        if abs(a - b) <= _MOVING * max(1.0, abs(a), abs(b)):
+            return
+        unit = network.signals[first].unit or "without unit"
+        raise SolveError(
+            f"coupling: the two sides of {pin} have different velocities at the start: {network.label(first)} is"
+            f" {a:.9g} and {network.label(second)} is {b:.9g} ({unit}), so the first step would be an impact; give"
+            " initial states in which both velocities agree"
+        )
 
     def _restarted(self, t: float, values: Array) -> Present:
         self._see(values)

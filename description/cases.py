@@ -170,12 +170,17 @@ def _places_of(data: dict[str, Any], key: str) -> list[_Place]:
     The name of a parameter may be given without the prefix `parameters.`. LookupError is raised if
     there is no position.
     """
-    keys = key.split(".")
+    keys = _split(key)
     parameters = data.get("parameters")
     if key not in _KEYS and isinstance(parameters, dict) and key in parameters:
         keys = ["parameters", key]
     missing = keys[0] in _LISTS and keys[0] not in data
     return [*_places(data | {keys[0]: []} if missing else data, keys, _Place(()))]
+
+
+def _split(key: str) -> list[str]:
+    """Return the parts of a dotted key; an index in brackets, as in `links[0].mass`, is a part."""
+    return re.sub(r"\[(\d+)\]", r".\1", key).split(".")
 
 
 def _places(target: Any, keys: Sequence[str], found: _Place) -> Iterator[_Place]:

@@ -52,8 +52,8 @@ def _tables_of(value: Schema, path: str) -> Iterator[tuple[str, str]]:
         yield from _tables_of(choice, path)
     if "$ref" in value.get("items", {}):
         yield _name(value["items"]), f"[[{path}]]"
-    if "$ref" in _members(value):
-        yield _name(_members(value)), f"[{path}.NAME]"
+    if _members(value):
+        yield from _tables_of(_members(value), f"{path}.NAME")
 
 
 def _section(heading: str, table: Schema, tables: dict[str, Schema], name: str = "") -> Iterator[str]:

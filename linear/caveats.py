@@ -14,11 +14,12 @@ from ..core.trajectory import Array
 from ..fmu.code.residuals import Residual
 from ..mechanism import signal_names
 from ..runs.fmpy_runs.states import further_states
+from .modes import scales
 from .point import OperatingPoint
 from .state_space import StateSpace
 
 _STILL = 1e-6  # largest rate that counts as zero, relative to the typical magnitude of the rate
-_MOVED = 1e-6  # typical rates are at least those that a change of each state by this value causes
+_MOVED = 1e-6  # The magnitude of an acceleration is at least the effect of this change of all scaled states.
 _SHOWN = 3  # maximum number of signals listed in a note
 _TINY = 1e-300  # positive lower bound that avoids division by zero
 
@@ -135,7 +136,8 @@ def _natural(space: StateSpace, model: System, point: OperatingPoint) -> Array:
 
     Time derivatives below a millionth of these magnitudes count as zero. For coordinates and
     velocities, the magnitude is the change per second that would result if no forces cancelled each
-    other (see `analysis.natural_accelerations`).
+    other (see `analysis.natural_accelerations`). For states of filters and controllers, the magnitude is
+    the effect of a change of all states by their scales.
     """
     coordinates = model.mechanism.coordinates
     bristles = [k for k, c in enumerate(coordinates) if c.friction is not None]
@@ -144,12 +146,18 @@ def _natural(space: StateSpace, model: System, point: OperatingPoint) -> Array:
     at = (point.t, *_coordinates(model, point), z)
     sizes = analysis.natural_accelerations(model.with_inputs(point.inputs), at)
     names = [name for level in ("position", "velocity") for name in signal_names(coordinates, level)]
-    # reference rate 1 for states of filters and controllers, for which no natural rate is known
-    internal = np.ones(len(further) - len(bristles))
+    # Natural accelerations do not include the states of filters and controllers.
+    internal = np.zeros(len(further) - len(bristles))
     known = dict(zip([*names, *further], [*sizes, *sizes, *sizes[bristles], *internal], strict=True))
     found = np.array([known[name] for name in space.states])
+    change = np.where([name in further for name in space.states], 1.0, _MOVED)
     # The lower bound keeps rounding errors from counting as accelerations if no force acts on a coordinate.
-    return np.asarray(np.maximum(found, _MOVED * np.abs(space.A).sum(axis=1)))
+    return np.asarray(np.maximum(found, change * np.abs(space.A) @ _scales(space)))
+
+
+def _scales(space: StateSpace) -> Array:
+    rates = np.array([space.units[name].endswith("/s") for name in space.states], dtype=bool)
+    return scales(space.A, space.motion, rates)
 
 
 def _coordinates(model: System, point: OperatingPoint) -> tuple[Array, Array]:

@@ -12,7 +12,7 @@ from ..analysis.system import System
 from ..core.trajectory import Array
 from ..mechanism import signal_names
 from ..runs.fmpy_runs.states import State, further_states, signals
-from .modes import Mode, free_coordinates, modes
+from .modes import Mode, balanced, free_coordinates, modes
 from .tangent import residuals, tangent
 
 _DIFFERENCES = 1e-9  # error of derivatives from central differences, relative to the largest derivative
@@ -62,7 +62,9 @@ def initial_modes(model: System) -> InitialModes:
     A = (found.by_state @ base.basis[list(found.states)])[chosen]
     coordinates = [c.name for c in model.mechanism.coordinates]
     rates = {*signal_names(model.mechanism.coordinates, "velocity")}
-    each = modes(A, motion, coordinates, {names[k]: names[k] in rates for k in chosen}, _DIFFERENCES)
+    states = {names[k]: names[k] in rates for k in chosen}
+    A = balanced(A, motion, np.array([*states.values()], dtype=bool))
+    each = modes(A, motion, coordinates, states, _DIFFERENCES)
     weights = np.sqrt(np.diag(model.problem.model.mass(model.problem.initial_state.posture)[0]))
     leading = [coordinates[int(np.argmax(weights * np.abs([*mode.shape.values()])))] for mode in each]
     return InitialModes(each, leading, _named(coordinates, weights * free_coordinates(A, motion, each)))

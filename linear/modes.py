@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eig, schur
 
+from .. import analysis
 from ..core.trajectory import Array
 
 Complex = NDArray[np.complex128]
@@ -127,13 +128,41 @@ def modes(
     error : float
         Error of the elements of A, relative to max(norm of A, 1 per second).
     """
-    moving, rates = _moving(A, motion), np.array([*states.values()], dtype=bool)
+    rates = np.array([*states.values()], dtype=bool)
+    A = balanced(A, motion, rates)
+    moving = _moving(A, motion)
     values, shapes = _eigen(A[np.ix_(moving, moving)], rates[moving], error)
     free = np.abs(values) <= _RIGID * np.abs(values).max(initial=0.0)
     moved = motion[:, moving] @ shapes
     found = [Mode(complex(v), _shape(moved[:, k], coordinates), bool(free[k])) for k, v in enumerate(values)]
     found += _internal(A[np.ix_(~moving, ~moving)], np.array([*states])[~moving], coordinates, error)
     return tuple(sorted(found, key=lambda mode: (abs(mode.eigenvalue), -mode.eigenvalue.real)))
+
+
+def scales(A: Array, motion: Array, rates: NDArray[np.bool_]) -> Array:
+    """Return the scale of each state, shape (k,): 1 for coordinates and velocities.
+
+    Scales of further states, such as integrals of controllers, contain the units of these states; see
+    `analysis.state_scales`.
+
+    Parameters
+    ----------
+    A, motion : ndarray, shapes (k, k) and (n, k)
+        Arguments of `modes`.
+    rates : ndarray of bool, shape (k,)
+        Whether each state is a rate.
+    """
+    kinematic = rates | motion.any(axis=0)
+    return np.where(kinematic, 1.0, analysis.state_scales(A, rates, kinematic & ~rates))
+
+
+def balanced(A: Array, motion: Array, rates: NDArray[np.bool_]) -> Array:
+    """Return the state matrix for states divided by their `scales`.
+
+    The modes of a mechanism with a controller then do not depend on the unit of mass.
+    """
+    found = scales(A, motion, rates)
+    return A * found / found[:, None]
 
 
 def _internal(A: Array, states: NDArray[np.str_], coordinates: Sequence[str], error: float) -> list[Mode]:
@@ -182,8 +211,9 @@ def _eigen(A: Array, rates: NDArray[np.bool_], error: float) -> tuple[Complex, C
     """Return the eigenvalues with a non-negative imaginary part and their eigenvectors, as columns."""
     if not len(A):
         return np.zeros(0, dtype=complex), np.zeros((0, 0), dtype=complex)
-    fastest = max(1.0, float(np.abs(np.linalg.eigvals(A)).max()))
-    scales = np.where(rates, fastest, 1.0)  # velocities in eigenvectors are scaled to the magnitude of positions
+    scales = np.where(
+        rates, analysis.fastest_rate(A), 1.0
+    )  # for eigenvectors: velocities of the size of positions
     scaled = A * scales / scales[:, None]
     values, left, right = (np.asarray(part, dtype=complex) for part in eig(scaled, left=True, right=True))
     limit = _error(scaled, error)

@@ -17,6 +17,7 @@ from ..runs.fmpy_runs.inputs import InputTable
 from ..runs.fmpy_runs.simulate import simulate
 from ..runs.fmpy_runs.states import State, further_states, given_state, read_state, signals
 
+_SAME_STEP = 1e-9  # admissible rounding error of the number of communication steps
 _TOLERANCE = 1e-9  # relative tolerance of the run that leads to the operating point
 
 
@@ -95,12 +96,21 @@ def operating_point(plant: Plant, at: State | float, inputs: InputTable | None) 
         names,
         name=name,
         stop=t,
-        output_step=t,
+        output_step=_step(model, t),
         tolerance=tolerance,
         parameters={**plant.parameters, **({} if inputs else values)},
         inputs=inputs,
     )
     return OperatingPoint(t, {name: float(run.signals[name][-1]) for name in names}, values)
+
+
+def _step(model: System, t: float) -> float:
+    """Return the longest communication step, s, up to that of `run`, of which time t is a multiple.
+
+    The number of internal steps in one communication step is limited, so that one step from 0 to t would
+    fail for stiff mechanisms.
+    """
+    return t / math.ceil(t / model.chain.simulation.output_step - _SAME_STEP)
 
 
 def _given(model: System, state: GivenState) -> State:

@@ -241,6 +241,7 @@ class CompareOptions:
     first: Annotated[Path, Option("result file (CSV) or FMU, the reference", positional=True)]
     second: Annotated[Path, Option("result file (CSV) or FMU, compared with the first", positional=True)]
     tolerance: Annotated[float, Option("admissible error, relative to the scale of each signal")] = 1e-6
+    complete: Annotated[bool, Option("disagree if time spans or signals differ (exit status 1)")] = False
     fresh: Fresh = False
 
 

@@ -7,7 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from markupsafe import Markup
 
+from .. import analysis
+from ..analysis.system import System
 from ..mechanism import Mechanism
+from ..runs.compare.compare import listed
 from ..runs.compare.context import RunReport
 from . import tables
 from .findings import lines
@@ -172,7 +175,7 @@ def _facts(report: RunReport) -> dict[str, str]:
         "integrator of the reference solver": (
             f"{chain.simulation.method}, relative tolerance {scientific(tolerance)}"
         ),
-        "initial state": "static equilibrium" if chain.simulation.start == "statics" else "as described",
+        "initial state": initial_state(report.model),
     }
     if report.model.rows:
         facts |= {**_stabilisation(mechanism), "dependent coordinates": ", ".join(report.model.dependent)}
@@ -185,6 +188,31 @@ def _facts(report: RunReport) -> dict[str, str]:
             f"{scientific(report.modes[0].longest_rk4_step)} s, limited by the stiffest mode"
         )
     return facts | dict(report.facts)
+
+
+def initial_state(model: System) -> str:
+    """Return which coordinates start in static equilibrium and which at their described positions."""
+    mechanism = model.mechanism
+    if mechanism.chain.simulation.start != "statics":
+        return "as described"
+    names = [c.name for c in mechanism.coordinates]
+    free = analysis.free_coordinates(mechanism, model.start[0])
+    in_loops = [k for k in free if _closes_a_loop(mechanism, k)]
+    resting = [names[k] for k in free if k not in in_loops]
+    held = [name for k, name in enumerate(names) if k not in free]
+    loops = [f"{listed([names[k] for k in in_loops])} from the closed loops"] if in_loops else []
+    if not resting:
+        return "; ".join(["as described, without elastic coordinates", *loops])
+    described = [f"{listed(held)} as described"] if held else []
+    if not described and not loops:
+        return "static equilibrium"
+    return "; ".join([f"static equilibrium of {listed(resting)}", *described, *loops])
+
+
+def _closes_a_loop(mechanism: Mechanism, k: int) -> bool:
+    """Whether only loop closures determine a coordinate in the search for the static equilibrium."""
+    coordinate, locked = mechanism.coordinates[k], mechanism.chain.statics.locked
+    return coordinate.role == "joint" and coordinate.stiffness is None and locked is None
 
 
 def _stabilisation(mechanism: Mechanism) -> dict[str, str]:

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from rich.table import Table
 
-from .. import analysis
 from ..analysis.system import System
 from ..core.recalled import reusing
 from ..core.trajectory import Trajectory, rms
-from ..description.types.origin import joint_load, row_force
-from ..mechanism import Mechanism, signal_names
+from ..description.types.origin import closure_load, joint_load, row_force, support_load
+from ..mechanism import Mechanism
 from ..options.model import MotionOptions
+from ..reference.forces.joint_loads import COMPONENTS
 from ..runs.fmpy_runs.inputs import inputs_of, problem_with
 from .reactions import NOT_UNIQUE, not_unique
 from .reference_run import reference_runs
 
 _ROUNDING = 1e-9  # Smaller fractions of the largest load are rounding errors.
-_PARTS = ("axial", "normal", "fx", "fy", "fz", "nx", "ny", "nz")
+_PARTS = ("axial", "normal", *COMPONENTS)
+_FORCE = COMPONENTS[:3]
+
+# Element, kind of element, quantity, statistics `rms` and `max`, and unit.
+_Row = tuple[str, str, str, dict[str, float], str]
 
 
 @dataclass(frozen=True)
@@ -46,6 +51,15 @@ class LoadSummary:
         Components of reactions that a model of rigid bodies does not determine [1]_, by link, closure
         or knife edge. Components are named fx … nz (in the axes of the joint), `axial`, `normal` and
         `force`.
+    closure_loads
+        Statistics `rms` and `max` of each component (`fx` … `nz`) of the wrench on frame b by closure,
+        N or N·m, world axes.
+    supports
+        Statistics `rms` and `max` of each component (`fx` `fy` `fz`) of the force on the base by
+        support, N, world axes.
+    units
+        Units in FMI notation, by the names above. Values are units by component (`joints`,
+        `closure_loads`, `supports`), units by coordinate (`drives`, `base`), or one unit (`knife_edges`).
 
     References
     ----------
@@ -58,7 +72,7 @@ class LoadSummary:
     >>> round(found.joints["rocker"]["axial"]["rms"], 2)
     2.84
     >>> sorted(found.data())
-    ['base', 'closures', 'drives', 'joints', 'knife_edges', 'not_unique']
+    ['base', 'closure_loads', 'closures', 'drives', 'joints', 'knife_edges', 'not_unique', 'supports', 'units']
     """
 
     run: Trajectory
@@ -68,6 +82,9 @@ class LoadSummary:
     closures: dict[str, list[float]]
     edges: dict[str, dict[str, float]]
     not_unique: dict[str, list[str]]
+    closure_loads: dict[str, dict[str, dict[str, float]]] = field(default_factory=dict)
+    supports: dict[str, dict[str, dict[str, float]]] = field(default_factory=dict)
+    units: dict[str, Any] = field(default_factory=dict)
 
     def data(self) -> dict[str, Any]:
         """Return the statistics as plain data.
@@ -82,8 +99,11 @@ class LoadSummary:
             "drives": self.drives,
             "base": self.base,
             "closures": self.closures,
+            "closure_loads": self.closure_loads,
+            "supports": self.supports,
             "knife_edges": self.edges,
             "not_unique": self.not_unique,
+            "units": self.units,
         }
 
     def marked_run(self) -> Trajectory:
@@ -97,6 +117,12 @@ class LoadSummary:
             Signals under their new names.
         """
         marked = {joint_load(link, part).name for link, parts in self.not_unique.items() for part in parts}
+        marked |= {
+            closure_load(name, part).name
+            for name in self.closure_loads
+            if name in self.not_unique
+            for part in COMPONENTS
+        }
         marked |= {row_force(edge).name for edge in self.edges if edge in self.not_unique}
         names = {name: f"{name} ({NOT_UNIQUE})" if name in marked else name for name in self.run.signals}
         return replace(self.run, signals={names[name]: values for name, values in self.run.signals.items()})
@@ -124,8 +150,8 @@ class LoadSummary:
             One row per joint and knife edge.
         """
         table = Table("joint", "axial rms N", "normal rms N", "force max N", "moment max N.m")
-        peaks = {link: {letter: _peak(parts, letter) for letter in "fn"} for link, parts in self.joints.items()}
-        largest = {letter: max((of[letter] for of in peaks.values()), default=0.0) for letter in "fn"}
+        peaks = self._peaks()
+        largest = _largest(peaks)
         for link, parts in self.joints.items():
             lost = self.not_unique.get(link, [])
             rms = [
@@ -143,10 +169,58 @@ class LoadSummary:
             )
         return table
 
+    def _peaks(self) -> dict[str, dict[str, float]]:
+        """Return the largest force (`f`), N, and moment (`n`), N·m, of each joint, by link."""
+        return {link: {letter: _peak(parts, letter) for letter in "fn"} for link, parts in self.joints.items()}
+
+    def other_table(self) -> Table:
+        """Return the efforts of drives and a fixed base, and the forces of supports and closures, as a table.
+
+        The maximum of a force or moment is the largest magnitude of the vector at an output time.
+
+        Returns
+        -------
+        rich.table.Table
+            One row per drive, coordinate of a fixed base, support and closure force or moment; no row if
+            the mechanism has none of these.
+        """
+        table = Table("element", "kind", "quantity", "rms", "max", "unit")
+        rows = [*self._effort_rows(), *self._vector_rows()]
+        of_joints = _largest(self._peaks())
+        largest = {"N": of_joints["f"], "N.m": of_joints["n"]}
+        for *_, numbers, unit in rows:
+            largest[unit] = max(largest.get(unit, 0.0), numbers["max"])
+        for name, kind, quantity, numbers, unit in rows:
+            letter = {"force": "f", "moment": "n"}.get(quantity)
+            doubtful = any(part[0] == letter for part in self.not_unique.get(name, []))
+            shown = (_marked(_shown(numbers[key], largest[unit]), doubtful) for key in ("rms", "max"))
+            table.add_row(name, kind, quantity, *shown, unit)
+        return table
+
+    def _effort_rows(self) -> list[_Row]:
+        of_drives = [(name, "drive", numbers, self.units["drives"][name]) for name, numbers in self.drives.items()]
+        of_base = [(name, "fixed base", numbers, self.units["base"][name]) for name, numbers in self.base.items()]
+        return [(name, kind, "effort", numbers, unit) for name, kind, numbers, unit in (*of_drives, *of_base)]
+
+    def _vector_rows(self) -> list[_Row]:
+        rows: list[_Row] = []
+        for name in self.supports:
+            force = [support_load(name, part).name for part in _FORCE]
+            rows.append((name, "support", "force", _of_vector(self.run, force), "N"))
+        for name in self.closure_loads:
+            parts = [closure_load(name, part).name for part in COMPONENTS]
+            rows.append((name, "closure", "force", _of_vector(self.run, parts[:3]), "N"))
+            rows.append((name, "closure", "moment", _of_vector(self.run, parts[3:]), "N.m"))
+        return rows
+
 
 def _peak(parts: dict[str, dict[str, float]], letter: str) -> float:
     """Return an upper bound of the magnitude of a force (letter f) or moment (n) from peaks of its components."""
     return float(np.linalg.norm([parts[f"{letter}{axis}"]["max"] for axis in "xyz"]))
+
+
+def _largest(peaks: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    return {letter: max((of[letter] for of in peaks.values()), default=0.0) for letter in "fn"}
 
 
 def _shown(value: float, largest: float) -> float:
@@ -163,11 +237,41 @@ def loads(model: System, options: MotionOptions) -> LoadSummary:
     problem = problem_with(model, inputs_of(model, options.inputs))
     with reusing(options.fresh):
         _, run = reference_runs(model, problem, options.progress)
-    links = dict.fromkeys(body.link for body in model.mechanism.bodies if body.link != "base")
-    joints = {link: _of_joint(run, link) for link in links}
-    drives, base = (_efforts(run, model.mechanism, role) for role in ("joint", "base"))
-    edges = {edge.name: _numbers(run, row_force(edge.name).name) for edge in model.mechanism.nonholonomic}
-    return LoadSummary(run, joints, drives, base, _closures(problem, run), edges, not_unique(model))
+    mechanism = model.mechanism
+    links = dict.fromkeys(body.link for body in mechanism.bodies if body.link != "base")
+    closures = {c.name: {part: closure_load(c.name, part).name for part in COMPONENTS} for c in mechanism.closures}
+    supports = {s.name: {part: support_load(s.name, part).name for part in _FORCE} for s in mechanism.supports}
+    return LoadSummary(
+        run=run,
+        joints={link: _of_joint(run, link) for link in links},
+        drives=_efforts(run, mechanism, "joint"),
+        base=_efforts(run, mechanism, "base"),
+        closures={name: [float(run.signals[key][-1]) for key in own.values()] for name, own in closures.items()},
+        edges={edge.name: _numbers(run, row_force(edge.name).name) for edge in mechanism.nonholonomic},
+        not_unique=not_unique(model),
+        closure_loads={name: _by_component(run, own) for name, own in closures.items()},
+        supports={name: _by_component(run, own) for name, own in supports.items()},
+        units=_units(mechanism),
+    )
+
+
+def _units(mechanism: Mechanism) -> dict[str, Any]:
+    """Return the units of all statistics; see `LoadSummary.units`."""
+    wrench = {part: "N" if part.startswith("f") else "N.m" for part in COMPONENTS}
+    return {
+        "joints": wrench | {"axial": "N", "normal": "N"},
+        "drives": _effort_units(mechanism, "joint"),
+        "base": _effort_units(mechanism, "base"),
+        "closure_loads": wrench,
+        "closures": list(wrench.values()),
+        "supports": dict.fromkeys(_FORCE, "N"),
+        "knife_edges": "N",
+    }
+
+
+def _effort_units(mechanism: Mechanism, role: str) -> dict[str, str]:
+    driven = [mechanism.coordinates[k] for k in mechanism.driven]
+    return {c.name: c.effort_unit for c in driven if c.role == role}
 
 
 def _efforts(run: Trajectory, mechanism: Mechanism, role: str) -> dict[str, dict[str, float]]:
@@ -177,7 +281,11 @@ def _efforts(run: Trajectory, mechanism: Mechanism, role: str) -> dict[str, dict
 
 def _of_joint(run: Trajectory, link: str) -> dict[str, dict[str, float]]:
     names = {part: joint_load(link, part).name for part in _PARTS}
-    return {part: _numbers(run, name) for part, name in names.items() if name in run.signals}
+    return _by_component(run, {part: name for part, name in names.items() if name in run.signals})
+
+
+def _by_component(run: Trajectory, names: Mapping[str, str]) -> dict[str, dict[str, float]]:
+    return {part: _numbers(run, name) for part, name in names.items()}
 
 
 def _numbers(run: Trajectory, name: str) -> dict[str, float]:
@@ -185,12 +293,7 @@ def _numbers(run: Trajectory, name: str) -> dict[str, float]:
     return {"rms": rms(run.time, values), "max": float(np.max(np.abs(values)))}
 
 
-def _closures(problem: analysis.InitialValueProblem, run: Trajectory) -> dict[str, list[float]]:
-    if not problem.mechanism.closures:
-        return {}
-    coordinates = problem.mechanism.coordinates
-    q, qd = (run.columns(signal_names(coordinates, level))[-1] for level in ("position", "velocity"))
-    z = run.columns(signal_names([c for c in coordinates if c.friction is not None], "bristle"))[-1]
-    end = float(run.time[-1])
-    wrenches = analysis.closure_wrenches(problem, end, q, qd, z)
-    return {name: wrench.tolist() for name, wrench in wrenches.items()}
+def _of_vector(run: Trajectory, names: Sequence[str]) -> dict[str, float]:
+    """Return root mean square and maximum of the magnitude of a vector over a run."""
+    magnitude = np.linalg.norm([run.signals[name] for name in names], axis=0)
+    return {"rms": rms(run.time, magnitude), "max": float(np.max(magnitude))}

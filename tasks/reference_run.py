@@ -19,7 +19,8 @@ from ..core.recalled import recalled
 from ..core.trajectory import Trajectory
 from ..description.contents import contents
 from ..description.tables.settings import Simulation
-from ..description.types.origin import joint_load
+from ..description.types.origin import closure_load, joint_load, support_load
+from ..mechanism import Mechanism
 from ..reference.forces.joint_loads import COMPONENTS, all_links
 from ..runs.attempts import SOLVER_MARGIN
 from ..runs.fmpy_runs.inputs import InputTable, problem_with
@@ -52,11 +53,12 @@ def reference_runs(
     """Return two versions of the reference solver's run.
 
     The first version has natural magnitudes, which are scales of the signals for comparisons. The
-    second version has all joint reactions. SolveError is raised if the run fails. The error message
-    contains a remedy if the step is too long. SolveError is also raised if the equations and the
-    reference solver have different signals.
+    second version has all joint reactions, wrenches of closures and forces of supports. SolveError is
+    raised if the run fails. The error message contains a remedy if the step is too long. SolveError is
+    also raised if the equations and the reference solver have different signals.
     """
-    settings = analysis.RunSettings(tolerance=model.chain.simulation.tolerance * SOLVER_MARGIN, loads="all")
+    tolerance = model.chain.simulation.tolerance * SOLVER_MARGIN
+    settings = analysis.RunSettings(tolerance=tolerance, loads="all", wrenches=True)
     try:
         loaded = simulated(problem, settings, progress)
         run = _without_unasked_loads(model, loaded)
@@ -93,7 +95,14 @@ def simulated(
 
 
 def _without_unasked_loads(model: System, run: Trajectory) -> Trajectory:
-    parts = (*COMPONENTS, "axial", "normal")
-    loads = {joint_load(link, part).name for link in all_links(model.mechanism) for part in parts}
-    unasked = loads - model.units.keys()
+    unasked = _loads(model.mechanism) - model.units.keys()
     return replace(run, signals={name: values for name, values in run.signals.items() if name not in unasked})
+
+
+def _loads(mechanism: Mechanism) -> set[str]:
+    """Return the names of the signals of all joint reactions, closure wrenches and support forces."""
+    parts = (*COMPONENTS, "axial", "normal")
+    joints = {joint_load(link, part).name for link in all_links(mechanism) for part in parts}
+    closures = {closure_load(closure.name, part).name for closure in mechanism.closures for part in COMPONENTS}
+    supports = {support_load(support.name, part).name for support in mechanism.supports for part in COMPONENTS}
+    return joints | closures | supports

@@ -86,8 +86,12 @@ def joint_loads(
 def closure_wrenches(
     mechanism: Mechanism, t: float, q: ArrayLike, qd: ArrayLike, z: ArrayLike | None = None, **at: Any
 ) -> dict[str, Array]:
-    """Wrenches of the closures in a state; see `analysis.closure_wrenches` and `problem`."""
-    return analysis.closure_wrenches(_near(mechanism, (q, qd), **at), t, q, qd, z)
+    """Wrenches of the closures in a state; see `ReferenceModel.closure_wrenches` and `problem`."""
+    near = _near(mechanism, (q, qd), **at)
+    _, lag = near.model.further(None if z is None else np.asarray(z, dtype=float))
+    given = near.model.state(t, np.asarray(q, dtype=float), np.asarray(qd, dtype=float), lag=lag)
+    state = near.model.consistent(given, near.form)
+    return near.model.closure_wrenches(state, analysis.evaluate(near, t, q, qd, z))
 
 
 def _near(mechanism: Mechanism, state: Start, start: Start | None = None, **further: Any) -> InitialValueProblem:

@@ -455,3 +455,10 @@ def test_shapes_need_the_run_of_the_flexible_case() -> None:
     factor = 1e-3 if "10⁻³" in y.get_title(loc="left") else 1e-6 if "10⁻⁶" in y.get_title(loc="left") else 1.0
     for axes, across in ((y, shape[:, 1]), (z, shape[:, 2])):
         assert_allclose(np.asarray(axes.lines[0].get_ydata()) * factor, across, atol=1e-12)
+
+
+def test_keys_with_indices_in_brackets() -> None:
+    """`links[0].com[1]`, as error messages write a key, changes the same number as `links.crank.com.1`."""
+    changes = [{"links[0].com[1]": 0.25}, {"links.crank.com.1": 0.25}]
+    by_index, by_name = (load(EXAMPLES / "four_bar_3d.toml", changes=change) for change in changes)
+    assert by_index.links[0].com[1] == by_name.links[0].com[1] == 0.25

@@ -235,6 +235,22 @@ def test_compare_files_and_fmus(gpmelica: Command, finished: tuple[Path, Answer]
     assert "upper_angle" in answer.out
 
 
+def test_compare_of_a_part(gpmelica: Command, tmp_path: Path) -> None:
+    """The answer names both time spans and the missing signals; with --complete the status is 1."""
+    first, second = tmp_path / "first.csv", tmp_path / "second.csv"
+    first.write_text("time,a,b\n0,0,1\n1,1,2\n2,2,1\n", encoding="utf-8")
+    second.write_text("time,a\n0,0\n1,1\n", encoding="utf-8")
+    answer = gpmelica("compare", first, second)
+    assert answer.status == 0
+    parts = ("agrees in part", "first file 0 to 2 s, second file 0 to 1 s", "signals missing from the run: b")
+    assert [part for part in parts if part not in answer.out] == []
+    assert gpmelica("compare", first, second, "--complete").status == 1
+    data = gpmelica("compare", first, second, "--json").json
+    assert (data["ok"], data["complete"]) == (True, False)
+    assert (data["spans"], data["missing"]) == ([[0.0, 2.0], [0.0, 1.0]], {"first": [], "second": ["b"]})
+    assert gpmelica("compare", first, first, "--json").json["complete"] is True
+
+
 def test_compare_rejects_unreadable_files(
     gpmelica: Command, finished: tuple[Path, Answer], tmp_path: Path
 ) -> None:

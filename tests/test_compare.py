@@ -20,7 +20,7 @@ from gpmelica.core.errors import DescriptionError
 from gpmelica.core.trajectory import Array, Magnitude, Trajectory
 from gpmelica.description.load import from_data
 from gpmelica.options.model import RunOptions
-from gpmelica.runs.compare.compare import compare, error_over_time, on_common_grid
+from gpmelica.runs.compare.compare import compare, error_over_time, on_common_grid, required_complete
 from gpmelica.runs.compare.decay import free_decay
 from gpmelica.runs.compare.findings import Finding, consistency, holding, start_consistency
 from gpmelica.runs.compare.scales import scales
@@ -83,6 +83,24 @@ def test_scale_is_taken_over_the_compared_horizon() -> None:
     assert result.rel_error["angle"] == pytest.approx(1e-3, rel=1e-9)
     assert result.horizon == pytest.approx(1.0)
     assert result.note == "the comparison covers 1 s of the full 2 s"
+
+
+def test_runs_with_different_times_or_signals_agree_in_part() -> None:
+    """Equal values over a part of the time, or of a part of the signals, are no complete agreement."""
+    whole, short = run(angle=wave(TIME)), run(time=TIME[:101], angle=wave(TIME[:101]))
+    more = run(angle=wave(TIME), force=wave(TIME))
+    assert (compare(whole, whole, UNITS, 1e-9).verdict, compare(whole, whole, UNITS, 1e-9).complete) == (
+        "agrees",
+        True,
+    )
+    for first, second in ((whole, short), (short, whole), (whole, more), (more, whole)):
+        found = compare(first, second, UNITS, 1e-9)
+        assert (found.ok, found.complete, found.verdict) == (True, False, "agrees in part")
+        assert not required_complete(found).ok
+    coverage = compare(more, short, UNITS, 1e-9).coverage
+    assert coverage is not None
+    assert (coverage.missing, coverage.extra) == (("force",), ())
+    assert coverage.run == (0.0, pytest.approx(1.0))
 
 
 def test_a_run_that_stops_early_can_be_made_to_fail() -> None:

@@ -328,7 +328,13 @@ DAMAGES = {
         Case({"A": mass(x=0.1), "B": mass(x=0.102)}, (), notes=_PIN),
         Case({"A": mass(x=0.1), "B": mass(x=0.1)}, (), notes=_PIN),
         "error",
-        r"positions A\.x and B\.x differ by 0\.002 at the start",
+        r"positions of the rigid connection of A\.x and B\.x differ by 0\.002",
+    ),
+    "pin whose sides move apart": Damage(
+        Case({"A": mass(v=0.0), "B": mass(v=0.5)}, (), notes=_PIN),
+        Case({"A": mass(v=0.5), "B": mass(v=0.5)}, (), notes=_PIN),
+        "error",
+        r"A\.v is 0 and B\.v is 0\.5 \(m/s\), so the first step would be an impact",
     ),
     "output that is no number": Damage(
         pair(mass(end=0.1)), pair(mass(end=5.0)), "error", r"coupling: A\.x is not finite after t = 0\.1 s"

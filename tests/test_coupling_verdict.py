@@ -593,8 +593,21 @@ def test_pin_that_is_open_at_the_start() -> None:
     """Positions that differ before the first step are refused, with the pin and its gap."""
     first, second = mass("A", 1.0, 10.0, 0.1, 0.0), mass("B", 10.0, 1e3, 0.102, 0.0)
     network = Network([first, second], [], [Pin(("A", "x"), ("B", "x"), ("A", "f"), ("B", "f"))])
-    with pytest.raises(SolveError, match=r"positions A\.x and B\.x differ by 0\.002 at the start"):
+    with pytest.raises(SolveError, match=r"positions of the rigid connection of A\.x and B\.x differ by 0\.002"):
         judged(network)
+
+
+def test_pin_with_different_velocities_at_the_start() -> None:
+    """Sides of a pin that move apart are refused, with both velocities; equal velocities are not."""
+    pins = [Pin(("A", "x"), ("B", "x"), ("A", "f"), ("B", "f"))]
+
+    def moving(v: float) -> Network:
+        return Network([mass("A", 1.0, 10.0, 0.1, 0.0), mass("B", 10.0, 1e3, 0.1, v)], [], pins)
+
+    text = r"the pin of A\.x and B\.x have different velocities at the start: A\.v is 0 and B\.v is 0\.3 \(m/s\)"
+    with pytest.raises(SolveError, match=text):
+        judged(moving(0.3))
+    assert judged(moving(0.0)).ok
 
 
 @pytest.mark.slow

@@ -58,6 +58,7 @@ def test_every_joint_is_explained_and_drawn(kind: str) -> None:
 def test_page_of_keys_is_the_schemas() -> None:
     page = runpy.run_path(str(ROOT / "docs" / "keys.py"))["page"]()
     assert (ROOT / "docs" / "keys.md").read_text(encoding="utf-8") == page, "run python docs/keys.py"
+    assert set(re.findall(r"\]\(#(\w+)\)", page)) <= set(re.findall(r'<a id="(\w+)">', page))
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -37,7 +37,7 @@ from gpmelica.linear import OperatingPoint, StateSpace, linearized, trimmed
 from gpmelica.linear.held import moving_tasks, notes_on_choice
 from gpmelica.linear.modes import _ON_THE_WAY, Mode, modes
 from gpmelica.linear.moving import in_words
-from gpmelica.linear.point import Plant
+from gpmelica.linear.point import Plant, operating_point
 from gpmelica.linear.tables import mode_cells
 from gpmelica.linear.tangent import tangent
 from gpmelica.mechanism import signal_names
@@ -643,3 +643,12 @@ def test_wrong_use_in_python(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "control", None)
     with pytest.raises(gp.MissingToolError, match="pip install control"):
         empty.to_control()
+
+
+@pytest.mark.slow
+def test_run_to_a_time_has_the_communication_steps_of_a_simulation(compile_data: CompileData) -> None:
+    """A limit of 50 internal steps per communication step suffices for 1.205 s, in steps of 0.01 s."""
+    built = compile_data(hanging())
+    whole, limited = (Plant(built.model, built.fmu, given) for given in ({}, {"solver_max_steps": 50}))
+    expected, found = (operating_point(plant, 1.205, None).signals for plant in (whole, limited))
+    assert [*found.values()] == pytest.approx([*expected.values()], rel=1e-6, abs=1e-9)

@@ -26,6 +26,7 @@ from gpmelica.core.strict_json import strict_json
 from gpmelica.description import load
 from gpmelica.description.load import from_data
 from gpmelica.linear import Modes, linearized
+from gpmelica.linear.initial import initial_modes
 from gpmelica.linear.point import Plant
 from gpmelica.mechanism import Place, build
 from gpmelica.options.model import RunOptions
@@ -57,6 +58,24 @@ def test_oscillator(ratio: float) -> None:
     assert (found[0].damped_frequency > 0) == (ratio < 1)
     assert found[0].frequency == pytest.approx(abs(roots[0]) / (2 * math.pi), rel=1e-7)
     assert (found[0].coordinate, found[0].violating) == ("slide.position", False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [1e-20, 1e-9, 1.0, 1e9])
+def test_modes_do_not_depend_on_the_unit_of_mass(size: float) -> None:
+    """A mirror with a PI controller: roots of J s³ + d s² + (k + gain) s + gain/T, for every size of J."""
+    mirror = link("mirror", "revolute", X, stiffness=2e6 * size, damping=10.0 * size)
+    mirror |= body(size, inertia=[size, size, size])
+    torque = {"name": "torque", "joint": "mirror", "input": True}
+    pi = {"name": "hold", "type": "pi", "measured": "mirror.angle", "setpoint": "0", "drives": "torque"}
+    data = machine(mirror, forces=[torque], controllers=[pi | {"gain": 1e6 * size, "integral_time": 0.01}])
+    model = assemble_system(from_data(data))
+    found = [mode.eigenvalue for mode in modes(model.mechanism)]
+    roots = sorted(np.roots([1.0, 10.0, 3e6, 1e8]), key=abs, reverse=True)
+    assert found == pytest.approx([root for root in roots if root.imag >= 0], rel=1e-5)
+    assert [mode.rigid_body for mode in modes(model.mechanism)] == [False, False]
+    about_start = [mode.eigenvalue for mode in initial_modes(model).modes]
+    assert about_start == pytest.approx(found[::-1], rel=1e-5)
 
 
 def test_bristles_are_springs() -> None:

@@ -22,6 +22,7 @@ from gpmelica.core.trajectory import Event
 from gpmelica.description.load import from_data
 from gpmelica.report.happenings import happenings
 from gpmelica.report.headline import headline
+from gpmelica.report.one_case import initial_state
 from gpmelica.report.plots import Picture, pictures
 from gpmelica.report.plots.number_text import decimal, scientific, unit_text
 from gpmelica.report.plots.style import GRID, INK, power_of_ten
@@ -402,3 +403,27 @@ def test_first_screen_of_a_crane_that_tips(named: bool) -> None:
     report = RunReport(model, model.problem, "", run, (), (), 1e-6, consistent, consistent)
     lifts = sorted(event.t for event in run.events if event.word == "lifts")
     assert happenings(report)[0] == ("tips: 2 of 4 supports press on the ground", f"{decimal(lifts[1], 3)} s")
+
+
+@pytest.mark.parametrize(
+    ("joint", "further", "text"),
+    [
+        ({}, {}, "as described, without elastic coordinates"),
+        ({"stiffness": 10.0}, {}, "static equilibrium"),
+        ({}, {"simulation": {"stop": 1.0, "start": "description"}}, "as described"),
+        ({}, {"statics": {"locked": []}, "gravity": [0.0, 0.0, 0.0]}, "static equilibrium"),
+    ],
+)
+def test_initial_state_in_words(joint: dict[str, Any], further: dict[str, Any], text: str) -> None:
+    """A pendulum without a spring keeps its described position and falls; a spring brings it into equilibrium."""
+    rod = link("rod", "revolute", [0.0, 1.0, 0.0], **joint) | body(1.0, [0.5, 0.0, 0.0])
+    model = assemble_system(from_data(machine(rod, **({"simulation": {"stop": 1.0}} | further))))
+    assert initial_state(model) == text
+
+
+def test_initial_state_of_a_part_in_words() -> None:
+    """The first rod rests on its spring, the second one keeps its described position."""
+    first = link("first", "revolute", [0.0, 1.0, 0.0], stiffness=50.0)
+    second = link("second", "revolute", [0.0, 1.0, 0.0], parent="first")
+    model = assemble_system(from_data(machine(first, second, simulation={"stop": 1.0})))
+    assert initial_state(model) == "static equilibrium of first.angle; second.angle as described"

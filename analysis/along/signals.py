@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core.errors import SolveError
 from ...core.trajectory import Array
-from ...description.types.origin import joint_load, of_point, row_force, violation
+from ...description.types.origin import closure_load, joint_load, of_point, row_force, support_load, violation
 from ...mechanism import Mechanism
 from ...reference.forces.joint_loads import COMPONENTS, CompiledJointLoads, axial_and_normal
 from ...reference.integration.motion import FormulatedModel
@@ -33,8 +33,27 @@ class _Sample(Moment):
     determinant: float
 
 
+@dataclass(frozen=True)
+class RequestedForces:
+    """Reactions and multipliers that are signals of a run.
+
+    Attributes
+    ----------
+    joints : CompiledJointLoads
+        Joints whose reactions are signals.
+    wrenches : bool
+        Whether wrenches of closures and forces of supports are signals.
+    multipliers : bool
+        Whether the multiplier of each constraint equation is a signal.
+    """
+
+    joints: CompiledJointLoads
+    wrenches: bool
+    multipliers: bool
+
+
 def signals(
-    motion: FormulatedModel, moments: Sequence[Moment], loads: CompiledJointLoads, multipliers: bool
+    motion: FormulatedModel, moments: Sequence[Moment], wanted: RequestedForces
 ) -> tuple[dict[str, Array], dict[str, float]]:
     """Return all signals of a reference run, and scalar results of the whole run.
 
@@ -44,10 +63,8 @@ def signals(
         Equations of motion in the chosen formulation.
     moments : sequence of Moment
         States at the N output times.
-    loads : CompiledJointLoads
-        Joints whose reactions are requested.
-    multipliers : bool
-        Whether the multiplier of each constraint equation is a signal.
+    wanted : RequestedForces
+        Reactions and multipliers among the signals.
 
     Returns
     -------
@@ -65,13 +82,15 @@ def signals(
     for moment in moments:
         found = model.evaluate(moment.state, form, moment.z)
         samples.append(_Sample(moment.state, moment.z, found, float(form.determinant(found.C))))
-    found_signals = _coordinates(model, samples) | _points(model, samples) | _loads(model, samples, loads)
+    found_signals = _coordinates(model, samples) | _points(model, samples) | _loads(model, samples, wanted.joints)
     found_signals |= _force_elements(model, samples) | _requested(model, samples)
     states = [sample.state for sample in samples]
     found_signals |= model.filters.signals(states) | model.internal.signals(states)
+    if wanted.wrenches:
+        found_signals |= _closures(model, samples) | _supports(model, samples)
     extra: dict[str, float] = {}
     if model.constraints.names:
-        found_signals |= _constraints(model.mechanism, samples) | _forces(model, samples, multipliers)
+        found_signals |= _constraints(model.mechanism, samples) | _forces(model, samples, wanted.multipliers)
         extra |= _regularity(form.fixed, samples)
     if model.friction.coordinates:
         extra["friction_residual"] = max(sample.evaluation.friction_residual for sample in samples)
@@ -130,6 +149,24 @@ def _loads(model: ReferenceModel, samples: Sequence[_Sample], joints: CompiledJo
         pairs = np.array([axial_and_normal(load, axis) for load in loads[:, joints.links.index(link)]])
         found |= {joint_load(link, "axial").name: pairs[:, 0], joint_load(link, "normal").name: pairs[:, 1]}
     return found
+
+
+def _closures(model: ReferenceModel, samples: Sequence[_Sample]) -> dict[str, Array]:
+    wrenches = [model.closure_wrenches(sample.state, sample.evaluation) for sample in samples]
+    return {
+        closure_load(name, component).name: np.array([at[name][i] for at in wrenches])
+        for name in wrenches[0]
+        for i, component in enumerate(COMPONENTS)
+    }
+
+
+def _supports(model: ReferenceModel, samples: Sequence[_Sample]) -> dict[str, Array]:
+    forces = [model.forces.on_base(sample.state) for sample in samples]
+    return {
+        support_load(name, component).name: np.array([at[name][i] for at in forces])
+        for name in forces[0]
+        for i, component in enumerate(COMPONENTS[:3])
+    }
 
 
 def _constraints(mechanism: Mechanism, samples: Sequence[_Sample]) -> dict[str, Array]:

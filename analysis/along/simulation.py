@@ -24,7 +24,7 @@ from ...reference.integration.zero_lengths import ZeroLengths
 from ...reference.kinematics.segment import Segment
 from ...reference.solve.solver import InitialValueProblem
 from .effort import check_effort
-from .signals import Moment, signals
+from .signals import Moment, RequestedForces, signals
 from .watch import SingularityMonitor, branch_lost
 
 _SHORTEST = 0.3  # minimum length of the step across a singular position, relative to the planned length
@@ -53,6 +53,9 @@ class RunSettings:
     loads : sequence of str, optional
         Links whose joint reactions are computed, or "all". Default: the links in `outputs.loads` of the
         description.
+    wrenches : bool
+        Whether the wrenches of closures and the forces of supports are signals
+        `<closure>_closure_<component>` and `<support>_support_<component>`, N and N·m, world axes.
     multipliers : bool
         Whether the Lagrange multiplier of each constraint equation is a signal `<equation>_force`. The
         unit is N, or N·m for an equation in rad.
@@ -64,6 +67,7 @@ class RunSettings:
     step: float | None = None
     output_step: float | None = None
     loads: Literal["all"] | Sequence[str] | None = None
+    wrenches: bool = False
     multipliers: bool = False
 
 
@@ -129,12 +133,13 @@ def simulate(
     )
     motion = FormulatedModel(model, problem.form)
     joints = model.joint_loads(_wanted_loads(problem.mechanism, settings.loads))
+    wanted = RequestedForces(joints, settings.wrenches, settings.multipliers)
     times = output_grid(settings.stop or described.stop, settings.output_step or described.output_step)
     run = _Run(motion, times, integrator, progress)
     with np.errstate(over="ignore", invalid="ignore"):  # an overflow is reported later as a SolveError
         run.march(integrator, motion.states(problem.initial_state.q, problem.initial_state.qd))
-    found, extra = signals(motion, run.moments(), joints, settings.multipliers)
-    alternatives = run.alternatives(lambda moment: signals(motion, [moment], joints, settings.multipliers)[0])
+    found, extra = signals(motion, run.moments(), wanted)
+    alternatives = run.alternatives(lambda moment: signals(motion, [moment], wanted)[0])
     wall = time.perf_counter() - begun
     extra["tolerance"] = integrator.tolerance
     return Trajectory(

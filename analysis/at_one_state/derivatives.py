@@ -9,9 +9,12 @@ import numpy as np
 from ...core.trajectory import Array
 from ...reference.integration.events import Events
 from ...reference.integration.motion import FormulatedModel
+from ...reference.kinematics.extent import units_of_change
 from ...reference.solve.solver import InitialValueProblem
 
-_DIFFERENCE = 1e-6  # increment of state variables for central differences, SI units
+# Increment of state variables for central differences, SI units; for displacements in mechanisms smaller
+# than 1 m it is this fraction of the characteristic length.
+_DIFFERENCE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -57,8 +60,17 @@ def rate_derivatives(problem: InitialValueProblem) -> RateDerivatives:
         found = model.rates(state, problem.form, z)
         return np.concatenate([state.qd, found.qdd, found.z_dot, model.internal_rates(state)])
 
-    shifts = _DIFFERENCE * np.eye(len(x))
-    columns = np.array([(rates(x + shift) - rates(x - shift)) / (2 * _DIFFERENCE) for shift in shifts])
+    shifts = np.diag(_increments(problem, motion))
+    columns = np.array([(rates(x + shift) - rates(x - shift)) / (2 * shift.max()) for shift in shifts])
     others = range(2 * n, 2 * n + len(x) - n - len(motion.rates))
     by_state = columns.reshape(len(x), 2 * n + len(others)).T
     return RateDerivatives(by_state, (*range(n), *(n + motion.rates).tolist(), *others))
+
+
+def _increments(problem: InitialValueProblem, motion: FormulatedModel) -> Array:
+    """Return the increment of each state variable for central differences, shape (size,)."""
+    extent, _ = units_of_change(problem.mechanism, problem.initial_state.posture)
+    coordinates = problem.mechanism.coordinates
+    each = np.array([1.0 if c.unit == "rad" else min(1.0, extent) for c in coordinates])
+    others = np.ones(motion.size - len(each) - len(motion.rates))
+    return _DIFFERENCE * np.concatenate([each, each[motion.rates], others])

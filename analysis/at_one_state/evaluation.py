@@ -1,6 +1,4 @@
-"""Evaluation of the equations of motion at one state: accelerations, joint reactions and closure
-forces.
-"""
+"""Evaluation of the equations of motion at one state: accelerations and joint reactions."""
 
 from __future__ import annotations
 
@@ -114,35 +112,6 @@ def joint_loads(
     point = _Point(problem, t, (q, qd), z)
     joints = point.model.joint_loads(all_links(problem.mechanism) if links is None else links)
     return dict(zip(joints.links, point.model.loads_at(joints, point.state, point.found), strict=True))
-
-
-def closure_wrenches(
-    problem: InitialValueProblem,
-    t: float,
-    q: ArrayLike,
-    qd: ArrayLike,
-    z: ArrayLike | None = None,
-) -> dict[str, Array]:
-    """Return the wrench that each loop closure exerts on the body of frame b, shape (6,), by closure.
-
-    The components are fx fy fz nx ny nz, N and N·m, about the origin of frame b, in world axes. The
-    constraint or the spring-damper of the closure exerts the wrench. The body of frame a carries the
-    opposite wrench. With `axes = "world"`, the spring force acts on one body at the origin of frame a,
-    and on the other body at the origin of frame b.
-
-    Parameters
-    ----------
-    problem : InitialValueProblem
-        Equations of the mechanism.
-    t : float
-        Time, s.
-    q, qd : array_like, shape (n,)
-        Coordinates, rad or m, and rates, rad/s or m/s.
-    z : array_like, shape (f + s,), optional
-        Friction and internal states; see `evaluate`.
-    """
-    point = _Point(problem, t, (q, qd), z)
-    return point.model.closure_wrenches(point.state, point.found)
 
 
 class _Point:

@@ -8,6 +8,7 @@ constraints, because an integrator solves these equations.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +20,7 @@ from ...mechanism import signal_names
 from ...reference.solve.model import ReferenceModel
 from ...reference.solve.solver import InitialValueProblem
 from .derivatives import rate_derivatives
+from .scaling import state_scales
 
 _ROUNDING = 1e-6  # largest rounding error of the real or imaginary part of λ, relative to |λ|
 _RIGID = 1e-6  # a mode is a rigid-body mode if |λ| is below this fraction of the largest |λ|
@@ -95,6 +97,7 @@ def modes(problem: InitialValueProblem) -> tuple[LinearisedMode, ...]:
     model, state = problem.model, problem.initial_state
     derivatives = rate_derivatives(problem)
     A = derivatives.by_state[list(derivatives.states)]
+    A = _scaled(A, model.mechanism.n, derivatives.states)
     values, left, vectors = (np.asarray(part, dtype=complex) for part in eig(A, left=True))
     weights = np.sqrt(np.diag(model.mass(state.posture)[0]))
     # Orthonormal basis of the row space of the scaled Jacobian of the independent constraints, shape (rank, n).
@@ -109,13 +112,23 @@ def modes(problem: InitialValueProblem) -> tuple[LinearisedMode, ...]:
     )
 
 
+def _scaled(A: Array, n: int, states: Sequence[int]) -> Array:
+    """Return the state matrix for scaled states; see `scaling.state_scales`.
+
+    The states are places among n coordinates, their n rates and all other states.
+    """
+    place = np.array(states, dtype=int)
+    scales = state_scales(A, (place >= n) & (place < 2 * n), place < n)
+    return A * scales / scales[:, None]
+
+
 def _rigid(A: Array, values: NDArray[np.complex128], alike: Array) -> NDArray[np.bool_]:
     """Return a mask of the rigid-body modes, shape (size,).
 
     Parameters
     ----------
     A : ndarray, shape (size, size)
-        State matrix.
+        State matrix for scaled states.
     values : ndarray, shape (size,)
         Eigenvalues.
     alike : ndarray, shape (size,)
@@ -138,16 +151,14 @@ def _mode(
     rigid_body: bool,
 ) -> LinearisedMode:
     n = model.mechanism.n
-    # The motion is the larger one of δq and δq̇ = λ δq, because δq̇ is only rounding error if λ ≈ 0.
-    motion = weights * max(vector[:n], value * vector[:n], key=np.linalg.norm)
-    size = np.linalg.norm(motion)
+    motion = weights * vector[:n]
     parts = [0.0 if abs(part) <= _ROUNDING * abs(value) else part for part in (value.real, value.imag)]
-    moves = bool(size > _UNCERTAIN * np.linalg.norm(vector))
+    moves = bool(np.linalg.norm(vector[:n]) > _UNCERTAIN * np.linalg.norm(vector))
     names = [c.name for c in model.mechanism.coordinates] if moves else _internal_names(model)
     return LinearisedMode(
         eigenvalue=complex(*parts),
         coordinate=names[int(np.argmax(np.abs(motion if moves else vector[-len(names) :])))],
-        violating=moves and bool(np.linalg.norm(across @ motion) > _VIOLATING * size),
+        violating=moves and bool(np.linalg.norm(across @ motion) > _VIOLATING * np.linalg.norm(motion)),
         rigid_body=moves and rigid_body,
     )
 

@@ -30,6 +30,8 @@ _NAMES = {
     ("contact", "force"): "{owner}_force",
     ("support", "gap"): "{owner}_gap",
     ("support", "force"): "{owner}_force",
+    ("support", "load"): "{owner}_support_{component}",
+    ("closure", "load"): "{owner}_closure_{component}",
     ("element", "measure"): "{owner}_{component}",
     ("line", "length"): "{owner}_length",
     ("line", "rate"): "{owner}_rate",
@@ -74,9 +76,10 @@ class Signal:
     origin
         Part of the description, such as `Origin("coordinate", "column.angle")`.
     component
-        Component of the quantity: `x`, `y` or `z` of a vector, or `fx` … `nz`, `axial` or `normal`
-        of a joint reaction. A constraint violation has the components `position` and `velocity`.
-        For an element with a law, the component is the name of the published quantity.
+        Component of the quantity: `x`, `y` or `z` of a vector; `fx` … `nz` of a closure or support;
+        `fx` … `nz`, `axial` or `normal` of a joint reaction. A constraint violation has the components
+        `position` and `velocity`. For an element with a law, the component is the name of the
+        published quantity.
     """
 
     quantity: str
@@ -102,6 +105,20 @@ def of_point(point: str, quantity: str, axis: str = "") -> Signal:
 def joint_load(link: str, component: str) -> Signal:
     """Return the signal of one component of a joint reaction: `fx` … `nz`, `axial` or `normal`."""
     return Signal("load", Origin("link", link), component)
+
+
+def closure_load(closure: str, component: str) -> Signal:
+    """Return the signal of one component of the wrench of a loop closure on the body of frame b.
+
+    The components `fx` … `nz` have the units N and N·m. Moments refer to the origin of frame b, and
+    axes are those of the world.
+    """
+    return Signal("load", Origin("closure", closure), component)
+
+
+def support_load(support: str, component: str) -> Signal:
+    """Return the signal of one component of a support's force on the base: `fx`, `fy` or `fz`, N, world axes."""
+    return Signal("load", Origin("support", support), component)
 
 
 def row_force(row: str, kind: str = "constraint") -> Signal:

@@ -25,6 +25,7 @@ from ..kinematics.segment import NotVectorisable
 from .by_law import LawForces
 from .element import ElementContext, ForceArrow, ForceContribution, ForceElements, Input
 from .replacement_joints import ReplacementJoints
+from .supports import Supports
 
 _FORCES = ("elastic", "dissipative", "applied")
 
@@ -120,6 +121,7 @@ class ForceModel:
             reader.forces |= _forces(self._elements[-1])
         self.readings = [reading for element in self._elements for reading in element.readings]
         self.replacement = next(e for e in self._elements if isinstance(e, ReplacementJoints))
+        self._supports = next(e for e in self._elements if isinstance(e, Supports))
         self._by_law = next(e for e in self._elements if isinstance(e, LawForces))
 
     def stops(self) -> list[float]:
@@ -159,6 +161,10 @@ class ForceModel:
     def signals(self, state: KinematicState) -> dict[str, float]:
         """Return the output values of all force elements by name."""
         return {name: value for element in self._elements for name, value in element.signals(state).items()}
+
+    def on_base(self, state: KinematicState) -> dict[str, Array]:
+        """Return the force of each support on the base by name, shape (3,), world axes, N."""
+        return self._supports.by_name(state)
 
     def powers(self, state: KinematicState) -> dict[str, float]:
         """Return the power of each force element, W, by its label.

@@ -80,6 +80,10 @@ class Supports(ForceElements):
         """Return the force of each support on the base, shape (supports, 3), world axes, N."""
         return np.asarray(-self._parts(state).sum(axis=0).T)
 
+    def by_name(self, state: KinematicState) -> dict[str, Array]:
+        """Return the force of each support on the base by name, shape (3,), world axes, N."""
+        return dict(zip((support.name for support in self._supports), self.acting(state), strict=True))
+
     def relations(self) -> list[Relation]:
         """Return the switching conditions of unilateral supports.
 

@@ -148,12 +148,16 @@ class Content:
         """
         return _ordered(self.objectives[objective])[:count]
 
-    def ends(self, objective: str) -> tuple[ExtremeRuns, ExtremeRuns]:
+    def ends(self, objective: str) -> tuple[ExtremeRuns, ...]:
         """Return the runs with the smallest and with the largest values of an objective, as two groups.
 
         The more important group comes first: the worst runs for an objective with a goal, otherwise the
-        runs with the largest values.
+        runs with the largest values. No group is returned if fewer than two runs succeeded or
+        all values are equal.
         """
+        values = self.objectives[objective]
+        if len(np.unique(values[~np.isnan(values)])) < 2:
+            return ()
         goal = self.goals.get(objective, "")
         low, high = (
             ExtremeRuns(_LOW[goal], "smallest", self.smallest),

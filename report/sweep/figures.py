@@ -64,7 +64,7 @@ def _over_keys(content: Content, name: str) -> Iterator[Entry]:
         "curve": f"Values of {name} over the key that varies.",
         "map": f"Values of {name} over both keys, linear between neighbouring runs, which are dots; crosses are"
         " failed runs.",
-        "over_keys": f"Values of {name} over each key. {_coloured(content, name)}",
+        "over_keys": f"Values of {name} over each key. {_coloured(content, name)}".strip(),
     }
     is_complete = len(keys) == len(content.varied)
     kind, draw = drawn.get(len(keys) if is_complete else 0, ("over_keys", partial(_scatter, content, name)))
@@ -80,6 +80,8 @@ def _coloured(content: Content, name: str) -> str:
     if not name:
         return ""
     ends = _shown_ends(content, name)
+    if not ends:
+        return ""
     told = " and ".join(f"{end.word} ({end.side})" if end.has_goal else end.side for end in ends)
     return f"The 5 % of the runs with the {told} values of {name} are coloured."
 
@@ -90,8 +92,8 @@ def _shown_ends(content: Content, name: str) -> Sequence[ExtremeRuns]:
     For an objective with a goal, the best and the worst runs are coloured. Without a goal, only the
     runs with the largest values are coloured.
     """
-    first, second = content.ends(name)
-    return (first, second) if first.has_goal else (first,)
+    ends = content.ends(name)
+    return ends if name in content.goals else ends[:1]
 
 
 def _plain(name: str) -> str:

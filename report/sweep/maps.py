@@ -76,7 +76,7 @@ def contour_map(content: Content, name: str) -> Figure | None:
 
 
 def _mark_ends(axes: Axes, content: Content, name: str, x: Array, y: Array) -> None:
-    for end, marker in zip(content.ends(name), ("v", "*"), strict=True):
+    for end, marker in zip(content.ends(name), ("v", "*"), strict=False):
         (run,) = end.runs(name, 1)
         style: dict[str, Any] = {"markersize": 12, "markeredgecolor": PAPER, "clip_on": False, "zorder": 5}
         style |= {"color": COLOURS[end.word], "linestyle": "none", "label": _label(end, run)}

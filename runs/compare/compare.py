@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,41 @@ from ...core.trajectory import Alternatives, Array, Trajectory
 from .scales import VIOLATIONS, scales
 
 _ROUNDING = 1e-12  # times closer than this fraction of the full time span count as equal
+LISTED = 4  # largest number of names in a note
 _LACKING = 1e-9  # a run covers the full time span if at most this fraction of it is missing
+
+
+Span = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """Time spans of a run and of the reference run, and the signals that only one of them has.
+
+    Parameters
+    ----------
+    reference, run : tuple of float
+        First and last time of the reference run and of the other run, s.
+    missing, extra : tuple of str
+        Names of the signals that only the reference run has, and of those that only the other run has.
+    """
+
+    reference: Span
+    run: Span
+    missing: tuple[str, ...] = ()
+    extra: tuple[str, ...] = ()
+
+    @property
+    def same_span(self) -> bool:
+        """Whether both runs cover the same time span, within rounding errors."""
+        longest = max(end - begin for begin, end in (self.reference, self.run))
+        ends = zip(self.reference, self.run, strict=True)
+        return all(abs(first - second) <= _LACKING * longest for first, second in ends)
+
+    @property
+    def complete(self) -> bool:
+        """Whether both runs cover the same time span and have the same signals."""
+        return self.same_span and not self.missing and not self.extra
 
 
 @dataclass(frozen=True)
@@ -53,6 +87,8 @@ class Comparison:
     singular_from : float or None
         Time of the first singular configuration, s, if the run failed there. The run is then compared
         only up to this time. None if the whole run is compared.
+    coverage : Coverage or None
+        Time spans of both runs, and the signals that were not compared; None for a run without results.
     """
 
     name: str
@@ -70,15 +106,35 @@ class Comparison:
     note: str = ""
     sensitive_from: float | None = None
     singular_from: float | None = None
+    coverage: Coverage | None = None
+
+    @property
+    def complete(self) -> bool:
+        """Whether all signals of both runs were compared, over the time spans of both runs."""
+        return self.coverage is not None and self.coverage.complete
+
+    @property
+    def verdict(self) -> str:
+        """Verdict in words: `agrees`, `agrees in part` or `disagrees`.
+
+        Runs agree in part if they agree, but cover different time spans or have different signals.
+        """
+        if not self.ok:
+            return "disagrees"
+        return "agrees" if self.complete else "agrees in part"
 
     def __repr__(self) -> str:
-        verdict = "agrees" if self.ok else "disagrees"
-        return f"<Comparison {self.name}: {verdict}, largest relative error {self.max_rel_error:.2g}>"
+        return f"<Comparison {self.name}: {self.verdict}, largest relative error {self.max_rel_error:.2g}>"
 
     @classmethod
     def failed(cls, name: str, tolerance: float, note: str) -> Comparison:
         """Return a comparison that records the failure of a run without results."""
         return cls(name, wall_s=0.0, steps=0, max_rel_error=np.inf, tolerance=tolerance, ok=False, note=note)
+
+
+def required_complete(comparison: Comparison) -> Comparison:
+    """Return the comparison with `ok` false if the runs agree only in part."""
+    return replace(comparison, ok=comparison.ok and comparison.complete)
 
 
 @dataclass(frozen=True)
@@ -221,7 +277,14 @@ def compare(
         violation_position=violations.get("violation_position"),
         violation_velocity=violations.get("violation_velocity"),
         note=_note(reference, run, grid, {name: tolerance * size for name, size in scale.items()}),
+        coverage=_coverage(reference, run),
     )
+
+
+def _coverage(reference: Trajectory, run: Trajectory) -> Coverage:
+    first, second = ((float(t.time[0]), float(t.time[-1])) for t in (reference, run))
+    missing = tuple(name for name in reference.signals if name not in run.signals)
+    return Coverage(first, second, missing, tuple(name for name in run.signals if name not in reference.signals))
 
 
 def error_over_time(reference: Trajectory, run: Trajectory, units: Mapping[str, str]) -> tuple[Array, Array]:
@@ -352,7 +415,7 @@ def _note(reference: Trajectory, run: Trajectory, grid: CommonGrid, allowed: Map
     return "; ".join(notes)
 
 
-def listed(names: list[str], most: int = 4) -> str:
+def listed(names: list[str], most: int = LISTED) -> str:
     """Return a text with at most `most` names, followed by the number of omitted names."""
     rest = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + rest

@@ -73,3 +73,15 @@ def _mode_data(mode: LinearisedMode) -> dict[str, Any]:
 def comparison_data(comparison: Comparison) -> dict[str, Any]:
     """Return the entry of one run in the list `runs` of `result.json`."""
     return {key: getattr(comparison, key) for key in _OF_RUN}
+
+
+def coverage_data(comparison: Comparison) -> dict[str, Any]:
+    """Return the part of `compare --json` about time spans and signals that were not compared."""
+    found = comparison.coverage
+    if found is None:
+        return {"complete": False}
+    return {
+        "complete": found.complete,
+        "spans": [list(found.reference), list(found.run)],
+        "missing": {"first": list(found.extra), "second": list(found.missing)},
+    }
