@@ -62,7 +62,7 @@ class CoupledRun(Run):
 
     @property
     def ok(self) -> bool:
-        """Whether the run is complete, accurate and conserves energy, within the tolerance.
+        """Whether the run is complete, its estimated error is admissible, and the coupling conserves energy.
 
         Rigid connections between FMUs must also remain closed.
         """
@@ -75,7 +75,7 @@ class CoupledRun(Run):
 
     @property
     def energy_residual(self) -> float:
-        """Largest energy that the coupling creates or destroys at a connection, over the transferred energy."""
+        """Largest energy error that the coupling causes at a connection, relative to the transferred energy."""
         return self.coupled.energy_residual
 
     @property
@@ -159,7 +159,7 @@ def cosim(system: Path | str, options: CosimOptions) -> CoupledRun:
 
 
 def _write(run: CoupledRun, out: Path, command: str) -> None:
-    # The module imports matplotlib, which takes long.
+    # The module is imported here, because its import of matplotlib takes about a second.
     from ..coupling.page import write_page
 
     write_page(out, run.coupled, command)

@@ -187,10 +187,7 @@ def to_urdf(model: Model) -> Exported:
 
 
 def _hinted(error: DescriptionError, base: str) -> DescriptionError:
-    """Return an error with hints added to some of its messages.
-
-    If nothing can move because the base is fixed, a hint suggests a floating base.
-    """
+    """Return the error; if nothing can move on a fixed base, its message suggests a floating base."""
     hint = "; use --base floating to let the root link move" if base == "fixed" else ""
     problems = [Problem(p.where, p.message + hint * ("nothing can move" in p.message)) for p in error.problems]
     return DescriptionError(error.source, problems)

@@ -234,9 +234,9 @@ class Model:
 
     @taking(SspOptions)
     def ssp(self, options: SspOptions) -> Path:
-        """Write `Name.fmu` and the SSP archive `Name.ssp` of the FMU and a controller.
+        """Write `Name.fmu` and the SSP archive `Name.ssp`, which contains this FMU and a controller.
 
-        Without a controller, the archive contains a placeholder for one.
+        If no controller is given, the archive contains a placeholder for a controller.
 
         Returns
         -------
@@ -573,7 +573,7 @@ class Model:
 
     @property
     def coordinates(self) -> tuple[mechanism.Coordinate, ...]:
-        """Generalised coordinates in the order of the states, each with name and unit."""
+        """Generalised coordinates in their order in the state vector. Each coordinate has a name and a unit."""
         return self._numbers.coordinates
 
     @cached_property

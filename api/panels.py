@@ -1,4 +1,4 @@
-"""Drawing of signals over time, with one panel per unit."""
+"""Functions that draw signals over time, with one panel per unit."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ _STYLES = ("-", "--", ":", "-.")
 
 
 class Signals(Protocol):
-    """Interface (typing protocol) of the results of a simulation.
+    """Typing protocol for the results of a simulation.
 
-    The results contain signals by name, the times `time` in s, and the unit of each signal.
+    The results contain signals and their units by name. The signal `time` contains the output
+    times, s.
     """
 
     @property

@@ -46,7 +46,7 @@ def plot(runs: Run | Mapping[str, Run] | Iterable[Run], *names: str) -> list[Axe
 
 
 def _labelled(runs: Run | Mapping[str, Run] | Iterable[Run]) -> dict[str, Run]:
-    """Return a mapping from legend labels to runs; the label of a single run is empty."""
+    """Return a mapping from labels in the legend to runs. If there is only one run, its label is empty."""
     if isinstance(runs, Run):
         return {"": runs}
     if isinstance(runs, Mapping):

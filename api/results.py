@@ -70,7 +70,7 @@ class Run:
 
     @property
     def name(self) -> str:
-        """Name of the solver that made the run, such as `reference` or `fmu-native-cs`."""
+        """Name of the solver that computed the run, such as `reference` or `fmu-native-cs`."""
         return self.trajectory.name
 
     @property

@@ -32,10 +32,10 @@ def varied(
 ) -> tuple[dict[str, Any], list[Problem]]:
     """Return a copy of a description's tables with new values of keys, and a problem for each unknown key.
 
-    A wildcard `*` in a key selects all members of a list or table. Members that already have the key
-    get the new value. The key is added to other members only if they accept it. If no member accepts
-    the key, it is added to all, so that validation reports the reason. Parameters and lookup tables are
-    changed first, because other keys may use them.
+    A wildcard `*` in a key selects all elements of a list or table. Elements that already have the key
+    get the new value. The key is added to other elements only if validation accepts it there. If no
+    element accepts the key, it is added to all of them, so that validation reports the reason.
+    Parameters and lookup tables are changed first, because other keys may use them.
 
     Parameters
     ----------
@@ -60,15 +60,14 @@ def varied(
 
 @dataclass(frozen=True)
 class _Place:
-    """Position of a dotted key, such as `links.boom.mass`, in the tables of a description.
+    """Location of a dotted key, such as `links.boom.mass`, in the tables of a description.
 
     Attributes
     ----------
     path
-        Keys of tables and indices of list members that lead to the key.
+        Keys of tables and indices of list elements that lead to the key.
     member
-        Part of `path` up to the member that the last wildcard `*` selects; empty without a
-        wildcard.
+        Path of the list element or table that the last wildcard `*` selects; empty without a wildcard.
     known
         Whether the tables already contain the key.
     """
@@ -79,17 +78,17 @@ class _Place:
 
     @property
     def may_be_left_out(self) -> bool:
-        """Whether a change may skip this position, because a wildcard selected a member without the key."""
+        """Whether a change may skip this location, because a wildcard selected an element without the key."""
         return bool(self.member) and not self.known
 
 
 def _changed(
     data: dict[str, Any], key: str, value: Any, problems_of: Callable[[dict[str, Any]], Sequence[Problem]]
 ) -> dict[str, Any]:
-    """Return tables with a new value of one key.
+    """Return the tables of a description with a new value of one key.
 
     If the tables cannot contain the key, LookupError is raised. For a wildcard, the key is added only
-    to those members that accept it.
+    to elements that accept it.
     """
     places = _places_of(data, key)
     changed = _assigned(data, places, value)
@@ -109,7 +108,7 @@ def _assigned(data: dict[str, Any], places: Sequence[_Place], value: Any) -> dic
 
 
 def _concerns(problems: Sequence[Problem], member: Location) -> bool:
-    """Whether a problem is located in the given member of a list or table."""
+    """Whether a problem is located in the given list element or table."""
     place = re.compile(re.escape(dotted(member)) + r"(?![\w-])")
     return any(place.match(problem.where) for problem in problems)
 
@@ -165,10 +164,10 @@ def _assign(target: Any, path: Location, value: Any) -> None:
 
 
 def _places_of(data: dict[str, Any], key: str) -> list[_Place]:
-    """Return all positions to which a dotted key leads in the tables of a description.
+    """Return all locations that a dotted key selects in the tables of a description.
 
-    The name of a parameter may be given without the prefix `parameters.`. LookupError is raised if
-    there is no position.
+    The name of a parameter may be given without the prefix `parameters.`. If the tables cannot contain
+    the key, LookupError is raised.
     """
     keys = _split(key)
     parameters = data.get("parameters")
@@ -184,10 +183,10 @@ def _split(key: str) -> list[str]:
 
 
 def _places(target: Any, keys: Sequence[str], found: _Place) -> Iterator[_Place]:
-    """Yield the positions to which a path of keys leads from a table or list.
+    """Yield all locations in `target`, a table or list, that the given keys select.
 
-    The argument `target` is this table or list. Each key is the key of a table, the name or index
-    of a list member, or `*` for all members.
+    Each key selects a key of a table, or a list element by its name or index. The key `*` selects all
+    elements.
     """
     if not keys:
         yield found
@@ -205,9 +204,9 @@ def _places(target: Any, keys: Sequence[str], found: _Place) -> Iterator[_Place]
 
 
 def _places_in_members(target: Any, keys: Sequence[str], found: _Place) -> Iterator[_Place]:
-    """Yield the position of a key in each member of a list or table that can contain the key.
+    """Yield the location of a key in each element of a list or table that can contain the key.
 
-    Raises LookupError if no member can contain the key.
+    Raises LookupError if no element can contain the key.
     """
     places, errors = list[_Place](), list[LookupError]()
     for index in dict.fromkeys(_indices(target).values()):
@@ -229,20 +228,20 @@ def _index(target: Any, key: str) -> int | str:
 
 
 def _no_key(target: Any, key: str) -> str:
-    """Return the message for an unknown key of a table, or for an unknown member of a list.
+    """Return the error message for an unknown key of a table or an unknown name in a list.
 
-    The message suggests keys of the table or names of list members. If no member has a name, the
-    message suggests indices.
+    The message suggests keys of the table, or names of list elements. If the elements have no names, it
+    suggests indices.
     """
     found = _indices(target)
     return unknown("key", key, [name for name in found if not name.isdigit()] or found)
 
 
 def _indices(target: Any) -> dict[str, int | str]:
-    """Return the index or the key of each member of a list or table.
+    """Return a dictionary from texts to indices or keys of a list or table.
 
-    The result is a dictionary. A list member appears under its index and, if it has a name, under
-    this name. A table member appears under its key.
+    For a list, the texts are the indices of its elements and the names of named elements. For a table,
+    the texts are its keys.
     """
     if isinstance(target, dict):
         return {key: key for key in target}

@@ -42,7 +42,7 @@ def problems(draft: Draft, names: References) -> Iterator[Problem]:
 def _of_lines(draft: Draft) -> Iterator[tuple[str, str, list[str]]]:
     """Yield key path, name and dependencies of the force of each two-point force element.
 
-    The dependencies are the names from which the force is computed.
+    Dependencies are the names of the quantities from which the force is computed.
     """
     called, driven = dict(draft.names("lines")), driven_outputs(draft)
     for where, text in draft.texts("lines", "force"):

@@ -23,7 +23,7 @@ from .types.joints import JOINT_TYPES
 
 
 def problems_of(draft: Draft) -> list[Problem]:
-    """Return all inconsistencies between the parts of a description."""
+    """Return a problem for each inconsistency between two or more tables of a description."""
     names = References(draft)
     found = [
         *_clashes(draft, names),
@@ -49,8 +49,8 @@ def problems_of(draft: Draft) -> list[Problem]:
 def constraint_rows(chain: Description) -> list[str]:
     """Return the names of all constraint equations of a description.
 
-    The order is: programmed constraints, motions, knife edges, closures, and six equations of a rigid
-    base.
+    Equations of programmed constraints come first. Equations of joint motions, knife edges and loop
+    closures follow. The last six equations are those of a rigid base.
     """
     programmed = [row for entry in chain.tasks for row in entry.rows]
     edges = [row for edge in chain.nonholonomic for row in edge.rows]
@@ -61,7 +61,8 @@ def constraint_rows(chain: Description) -> list[str]:
 def _known(what: str, named: Iterable[tuple[str, str]], known: Sequence[str]) -> Iterator[Problem]:
     """Yield a problem for each unknown name.
 
-    The argument `named` contains pairs of a key path and the name that is the value of the key.
+    The argument `named` contains pairs. The first element of a pair is a key path. The second element
+    is the name at this path.
     """
     return (Problem(where, unknown(what, name, known)) for where, name in named if name not in known)
 
@@ -282,7 +283,7 @@ def _expression(
     kinematic
         Whether the expression prescribes a motion, so that forces are inadmissible.
     own
-        Further names that the expression may use.
+        Additional names that only this expression may use.
     """
     try:
         tree = expressions.parse(text)
@@ -304,7 +305,7 @@ def _expression(
 
 
 def _forces_in(tree: Expr, names: References, kinematic: bool) -> Iterator[str]:
-    """Yield messages about forces in expressions that must not depend on forces."""
+    """Yield an error message for each force in an expression that must not depend on forces."""
     for name in dict.fromkeys(filter(names.is_force, expressions.started_names(tree))):
         yield f"start({name}): expected a quantity of positions and velocities, but {name} is {names.kind(name)}"
     if kinematic:
@@ -453,7 +454,7 @@ def _whole(chain: Description, names: References) -> Iterator[Problem]:
         return
     dependent, redundant = chain.constraints.dependent, chain.constraints.redundant
     rows, listed = len(constraint_rows(chain)) - len(_listed(redundant)), len(_listed(dependent))
-    # The list may omit redundant equations, so it may also contain fewer dependent coordinates.
+    # If the user lists redundant equations, the user may also list fewer dependent coordinates.
     wrong = listed > rows or (listed < rows and not isinstance(redundant, str))
     if dependent != "auto" and wrong:
         where = "constraints.dependent"

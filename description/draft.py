@@ -43,9 +43,9 @@ class Draft:
         return [(f"{key}[{i}]", entry) for i, entry in zip(kept, getattr(self.chain, key), strict=True)]
 
     def names(self, key: str) -> list[tuple[str, str]]:
-        """Return the key path and the name of each member of a list or table.
+        """Return the key path and the name of each entry of a list such as `links` or a table such as `points`.
 
-        Members with faults are included.
+        Entries with faults are included.
         """
         items = self.data.get(key, ())
         if isinstance(items, dict):
@@ -54,11 +54,11 @@ class Draft:
         return [(f"{key}[{i}]", name) for i, name in named if isinstance(name, str)]
 
     def texts(self, key: str, *path: str) -> list[tuple[str, str]]:
-        """Return the strings at one key path in all members of a list or table.
+        """Return a string from each entry of a list such as `links` or a table such as `points`.
 
-        Each string is paired with its full key path. The argument `key` is the key of the list or
-        table. The argument `path` leads from a member to the string. Members without a string are
-        omitted. Members with faults are included.
+        The argument `key` is the key of the list or table. The argument `path` leads from an entry to
+        the string. Each string is paired with its full key path. Entries without the string are
+        omitted; entries with faults are included.
         """
         items = self.data.get(key, ())
         members = items.items() if isinstance(items, dict) else enumerate(items)
@@ -73,7 +73,7 @@ def _inside(value: Any, path: Location) -> Any:
 
 
 def draft(data: dict[str, Any]) -> tuple[Draft | None, list[Problem]]:
-    """Return the valid parts of a file's tables, and the problems of the faulty parts.
+    """Return the valid parts of a description file, and the problems of the faulty parts.
 
     If a list or table such as `links` is missing or invalid as a whole, the first result is None.
     """
@@ -93,15 +93,15 @@ def _draft(data: dict[str, Any]) -> tuple[Draft | None, list[Problem]]:
 
 
 def _part(location: Location) -> Location:
-    """Return the key path of the part of a file that contains a location.
+    """Return the key path of the part of a file that is validated as a unit and contains a location.
 
-    A part is a top-level key, or a member of a list such as `links`.
+    Such a part is a top-level key, or one entry of a list such as `links`.
     """
     return location[:2] if location[0] in _WITH_MEMBERS else location[:1]
 
 
 def _without(data: dict[str, Any], faulty: frozenset[Location]) -> dict[str, Any]:
-    """Return the tables without faulty parts.
+    """Return the tables of a description file without faulty parts.
 
     If the required keys `schema` and `name` are missing or faulty, they are replaced by placeholders.
     """

@@ -1,4 +1,4 @@
-"""Checks of elements that drive inputs, of sample times and of initial values.
+"""Checks of inputs that elements drive, checks of sample times, and checks of initial values.
 
 Initial values must not depend on forces or inputs, because they are computed from positions and
 velocities.
@@ -64,7 +64,7 @@ def _counts(elements: list[tuple[str, Element]], stop: float) -> Iterator[Proble
 
 
 class _Dependence:
-    """Dependence of initial values on forces and inputs, directly or through other elements."""
+    """Search for forces and inputs on which initial values depend, directly or through other elements."""
 
     def __init__(self, elements: list[Element], draft: Draft, names: References) -> None:
         self._names = names

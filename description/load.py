@@ -1,4 +1,4 @@
-"""Reading of a description file in TOML format, with a report of all problems at once."""
+"""Functions that read a TOML description file and report all of its problems at once."""
 
 from __future__ import annotations
 
@@ -126,10 +126,7 @@ def _variant(
 
 
 def tables_of(chain: Description) -> dict[str, Any]:
-    """Return a description as tables that can be written to a description file.
-
-    Cases are not included.
-    """
+    """Return a description, without its cases, as tables that can be written to a TOML file."""
     tables: dict[str, Any] = chain.model_dump(mode="json", by_alias=True, exclude_unset=True)
     tables.pop("cases", None)
     return tables

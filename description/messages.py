@@ -1,4 +1,4 @@
-"""Translation of validation errors by pydantic into messages about the keys of a description file."""
+"""Functions that translate pydantic's validation errors into messages about keys of a description file."""
 
 from __future__ import annotations
 
@@ -92,9 +92,9 @@ def _message(detail: ErrorDetails) -> str:
 
 
 def _real_keys(detail: ErrorDetails, data: Any) -> list[int | str]:
-    """Return the part of an error location that exists in the file.
+    """Return those keys of an error location that exist in the file.
 
-    Locations in pydantic also contain the names of union members.
+    Locations from pydantic also contain names of types in a union, which the file does not contain.
     """
     keys: list[int | str] = []
     for key in detail["loc"]:
@@ -127,7 +127,10 @@ def _shown(value: Any) -> str:
 
 
 def _known_keys(loc: Sequence[int | str]) -> list[str]:
-    """Return all valid keys of the table to which the last key of a location belongs."""
+    """Return all valid keys of the table in which an unknown key is located.
+
+    The argument `loc` is the path of this key in pydantic's error.
+    """
     part: type[Part] = Description
     choice: list[type[Part]] = []
     for key in loc[:-1]:

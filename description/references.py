@@ -1,4 +1,4 @@
-"""All names of a description that its expressions and tables may use."""
+"""All names that the expressions and tables of a description may use."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class References:
     faulty
         Names of links whose joints are unknown because of faults.
     bodies
-        Names that can be the parent of a link: `ground`, `base` and links.
+        Names of possible parents of a link: `ground`, `base` and all links.
     coordinates
         Full names of coordinates, such as `column.angle`.
     """
@@ -96,7 +96,7 @@ class References:
         return name in self._forces
 
     def kind(self, name: str) -> str:
-        """Return the phrase `a force` or `an output of a controller` for a name in an error message."""
+        """Return a phrase for error messages that classifies a name: `a force` or `an output of a controller`."""
         return "an output of a controller" if self.measured.get(name, "").endswith(".output") else "a force"
 
     def expression_problem(self, name: str, order: int = 0) -> str | None:
@@ -125,13 +125,16 @@ class References:
         return f"unknown name {name!r}; {alternatives(name, own or known)}"
 
     def _instead_of(self, name: str) -> str:
-        """Return advice for an error message: which quantity an expression can use in place of an input."""
+        """Return the advice to use a certain quantity in place of an input.
+
+        Error messages contain this advice.
+        """
         return f"use {self._driven[name]}, which drives this input" if name in self._driven else _FOLLOWER
 
 
 def axes_for(point: str) -> str:
-    """Return advice for an error message: give the point the key `rpy`, so that it has axes of its own."""
-    return f"give points.{point} an rpy ([0.0, 0.0, 0.0]: axes of its link)"
+    """Return the advice to add the key `rpy` to a point, which then has its own axes."""
+    return f"add the key rpy to points.{point} ([0.0, 0.0, 0.0] for the axes of its link)"
 
 
 def _has_axes(point: Any) -> bool:

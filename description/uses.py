@@ -18,7 +18,7 @@ from .tables.chain import Description
 _OPEN = {
     "parameters": "parameter",
     "tables": "table",
-}  # word for an entry of each table in messages
+}  # singular noun that messages use for an entry of each table
 
 
 def unused(chain: Description) -> dict[str, tuple[str, ...]]:

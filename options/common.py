@@ -58,14 +58,14 @@ class Described:
 
 @dataclass(frozen=True)
 class DescribedCase(Described):
-    """Arguments for a description: path of the file, and name of a case in this file."""
+    """Command-line arguments that select a description file and one of its cases."""
 
     case: Annotated[str | None, Option("name of a case of the description")] = None
 
 
 @dataclass(frozen=True)
 class DescribedVariant(DescribedCase):
-    """Arguments for a description: path of the file, name of a case, and changed values of keys."""
+    """Command-line arguments that select a description file, one of its cases, and changes of keys."""
 
     changes: Annotated[
         tuple[str, ...],

@@ -38,7 +38,7 @@ def taking(
     ) -> Callable[Concatenate[Owner, Fields], Result]:
         own = inspect.signature(function)
         first = next(iter(own.parameters.values()))
-        # These types do not contain the declarations of command-line options.
+        # By default, get_type_hints removes the annotations that declare command-line options.
         types = get_type_hints(record)
         fields = [p.replace(annotation=types[p.name]) for p in inspect.signature(record).parameters.values()]
         whole = own.replace(parameters=[first, *fields])

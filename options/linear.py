@@ -73,15 +73,15 @@ CHOICES_OF_STATE = ("time", "state", "equilibrium", "trim")
 
 @dataclass(frozen=True)
 class LinearizeOptions(StateOptions):
-    """Options of `linearize`: an operating point, and the outputs and states of the linear model.
+    """Options of `linearize`: operating point, outputs and states of the linear model.
 
     Parameters
     ----------
     outputs
         Names of the outputs of the linear model. Default: all except norms of constraint violations.
     full
-        Whether the linear model has all states of the equations. The eigenvalues then include those of
-        the constraint stabilisation.
+        Whether dependent coordinates and their rates are also states of the linear model. Its
+        eigenvalues then include those of the constraint stabilisation.
     """
 
     _: KW_ONLY
@@ -104,7 +104,7 @@ class LinearizeFiles:
 
 @dataclass(frozen=True)
 class ModesAlongOptions(StateOptions):
-    """Options of the function `modes_along`: a key, its values, and the operating point at each value.
+    """Options of `modes_along`: a varied key, its values, and the operating point at each value.
 
     Parameters
     ----------

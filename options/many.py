@@ -23,7 +23,8 @@ class StudyOptions:
     out
         Folder for all files. Default: `Name_study`.
     rumoca
-        Whether to simulate the Modelica model also in rumoca, if rumoca is installed.
+        Whether to simulate the Modelica source also by the Modelica compiler rumoca, if it is
+        installed.
     fresh
         Whether to simulate again, even if the results of an earlier command can be reused.
     progress

@@ -192,7 +192,8 @@ class RunOptions:
         Admissible error, relative to the scale of each signal. Default: 100 times
         `simulation.tolerance` of the description, between 1e-6 and 1e-2.
     rumoca
-        Whether to simulate the Modelica model also in rumoca, if rumoca is installed.
+        Whether to simulate the Modelica source also by the Modelica compiler rumoca, if it is
+        installed.
     compiler
         `openmodelica`, `native`, or `auto`: both if OpenModelica is installed, otherwise only
         `native`.

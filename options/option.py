@@ -1,4 +1,4 @@
-"""Declaration of command-line options in the fields of an options class."""
+"""Class that declares a command-line option in the annotation of a dataclass field."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Data for the drawing on the preview page: the scene, and body frames and forces in one pose."""
+"""Data for the drawing on the preview page: scene of the mechanism, body frames in one pose, and forces."""
 
 from __future__ import annotations
 
@@ -33,7 +33,10 @@ def scene_data(machine: PreviewMachine) -> dict[str, Any]:
 
 
 def pose_data(machine: PreviewMachine, pose: Pose, inputs: Mapping[str, float]) -> dict[str, Any]:
-    """Return body frames, forces and closure residuals in a pose, for constant inputs."""
+    """Return the body frames, the forces and the residual of the loop closures in one pose.
+
+    Inputs of the FMU are constant.
+    """
     mechanism = machine.mechanism
     model = machine.model(inputs)
     state = _state(machine, model, pose, inputs)

@@ -1,4 +1,4 @@
-"""Location of problems and remarks in the tables of a description."""
+"""Functions that find the key to which a problem or remark in a description belongs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Poses of a mechanism in which a slider has moved one coordinate and loops are closed."""
+"""Functions that compute a pose with closed loops after a slider has moved one coordinate."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def posed(machine: PreviewMachine, given: Mapping[str, float], move: Move | None
 
 
 def settled(machine: PreviewMachine, pose: Pose, inputs: Mapping[str, float]) -> Pose:
-    """Return the static equilibrium near a pose, for constant inputs."""
+    """Return the static equilibrium near a pose; inputs of the FMU are constant."""
     try:
         return Pose(
             analysis.equilibrium_near(analysis.ReferenceModel(machine.mechanism, inputs=dict(inputs)), pose.q)
@@ -88,9 +88,10 @@ def _has_loops(mechanism: Mechanism) -> bool:
 
 
 def _followers(mechanism: Mechanism) -> Array:
-    """Return a weight for each coordinate, shape (n,): 1 for joint coordinates, 0 for all others.
+    """Return a weight for each coordinate, shape (n,).
 
-    Only coordinates with weight 1 may change when loops are closed.
+    The weight is 1 for joint coordinates and 0 for all other coordinates. Only coordinates with weight
+    1 may change when loops are closed.
     """
     return np.array([float(c.role == "joint") for c in mechanism.coordinates])
 

@@ -1,4 +1,4 @@
-"""Preview of a description file: data that the page shows for the present content of the file."""
+"""Preview of a description file. The module computes the data that the page shows for the current file."""
 
 from __future__ import annotations
 
@@ -80,8 +80,6 @@ class Preview:
         self._last: tuple[int, PreviewMachine] | None = None
         self._read()
 
-    # ---- changes of the file ----
-
     def poll(self) -> bool:
         """Read the description again if the description file, or a file named in it, has changed.
 
@@ -113,8 +111,6 @@ class Preview:
             self._unreadable, self._excerpt = error, _excerpt(self.path, error)
         self._watch.watch([self.path, *files_of(self._tables)])
 
-    # ---- answers ----
-
     def show(self, view: View) -> dict[str, Any]:
         """Return all data that the preview page shows: problems, tree, scene, sliders, pose and forces.
 
@@ -145,7 +141,7 @@ class Preview:
             return answer | {"problems": [self._placed(problem) for problem in problems]}
 
     def check(self, case: str = "") -> dict[str, Any]:
-        """Return the result of `gpmelica check` for the present content: problems, remarks and initial state."""
+        """Return problems, remarks and initial state of the current file, as `gpmelica check` reports them."""
         try:
             with self._busy:
                 chain = self._chain(case)
@@ -172,8 +168,6 @@ class Preview:
             name for case in entries if isinstance(case, Mapping) and isinstance(name := case.get("name"), str)
         ]
 
-    # ---- machines ----
-
     def _chain(self, case: str) -> Description:
         if self._unreadable is not None:
             raise self._unreadable
@@ -182,7 +176,7 @@ class Preview:
         return self._chains[case]
 
     def _machine(self, case: str, parameters: Mapping[str, float]) -> tuple[int, PreviewMachine]:
-        """Return a number that identifies a mechanism, and the mechanism with changed parameter values."""
+        """Return an integer that identifies a mechanism, and this mechanism with changed parameter values."""
         key = (case, *sorted(parameters.items()))
         if key not in self._machines:
             made = machine_of(_changed(self._chain(case), parameters))
@@ -194,8 +188,6 @@ class Preview:
         if view.settle:
             pose = settled(machine, pose, view.inputs)
         return pose_data(machine, pose, view.inputs), [Problem("", machine.obstacle)] if machine.obstacle else []
-
-    # ---- problems ----
 
     def _placed(self, problem: Problem) -> dict[str, Any]:
         path = path_of(problem.where, problem.message, self._tables)

@@ -29,7 +29,7 @@ _PATIENCE = 10.0  # Interval between empty messages that keep an event stream op
 
 
 class PreviewServer:
-    """Server of a preview on this computer.
+    """HTTP server of one preview page on this computer.
 
     Parameters
     ----------

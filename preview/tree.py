@@ -10,8 +10,8 @@ from typing import Any
 def tree(tables: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return one tree node for each key of a table.
 
-    A node contains the key, a title, the value as text, and inner nodes. An array without tables is
-    shown as one value.
+    A node contains the key, a title, the value as text, and a list of child nodes. An array that
+    contains no tables has no child nodes.
     """
     return [_node(key, key, value) for key, value in tables.items()]
 

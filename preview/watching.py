@@ -12,7 +12,8 @@ Signature = tuple[int, int, int] | None
 def files_of(tables: Any) -> Iterator[Path]:
     """Yield the files that a description's tables name: lookup tables and meshes.
 
-    A file is named by a key `file`, or by a key that ends with `.file` in the settings of a case.
+    The name of a file is the value of a key `file`. In a case, it is the value of a key that ends with
+    `.file`.
     """
     if isinstance(tables, list):
         for member in tables:

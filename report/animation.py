@@ -87,7 +87,7 @@ def page(
 
 
 def check_ending(path: Path) -> None:
-    """Raise DescriptionError if a file name does not end in `.html`, `.gif` or `.mp4`."""
+    """Raise DescriptionError unless a file name ends in `.html`, `.gif` or `.mp4`."""
     if path.suffix not in ENDINGS:
         raise DescriptionError(str(path), f"expected a file name that ends in {', '.join(ENDINGS)}")
 

@@ -124,8 +124,8 @@ NOT = {
 def verdict(outcome: Outcome) -> str:
     """Return the verdict of a case in one word.
 
-    The word is `failed` for a failed case, the first violated property such as `inconsistent`, or
-    `agrees`.
+    For a failed case, the word is `failed`. If a check is negative, the word names the first negative
+    check, such as `inconsistent`. Otherwise, the word is `agrees`.
     """
     if isinstance(outcome, CaseFailure):
         return "failed"
@@ -160,9 +160,10 @@ def errors(outcome: Outcome) -> list[float]:
 
 
 def remark(outcome: Outcome) -> str:
-    """Return the reasons for a negative verdict.
+    """Return the reasons for a case's negative verdict as one text.
 
-    A reason is an error message, the largest error of a disagreeing run, or the text of a failed check.
+    For a failed case, the text is its error message. Otherwise, the text contains notes or errors of
+    disagreeing runs, and the texts of failed checks.
     """
     if isinstance(outcome, CaseFailure):
         return outcome.message

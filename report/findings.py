@@ -1,4 +1,4 @@
-"""Verdict of one run as lines of text, each with a word and an explanatory sentence."""
+"""Verdict of one run as lines of text. Each line has a word such as `agrees` and an explanatory sentence."""
 
 from __future__ import annotations
 

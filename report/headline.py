@@ -1,4 +1,4 @@
-"""Key numbers at the top of a report, such as events, peak loads, frequencies and violations."""
+"""Most important results at the top of a report, such as events, peak loads and frequencies."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _ELEMENTS = (
     ("force", "force element", "force", "N"),
     ("moment", "force element", "moment", "N.m"),
 )
-Number = tuple[str, str]  # main result in a report: label that includes the time, and value with unit
+Number = tuple[str, str]  # label with the time, and value with its unit, of a main result in a report
 
 
 def headline(report: RunReport) -> list[Number]:
-    """Return the key numbers of a report that are available, each with a label and a value.
+    """Return the most important results of a report, each with a label and a value.
 
-    Peak values that are zero apart from rounding errors are left out.
+    Peak values that are zero apart from rounding errors are omitted.
     """
     sizes = _sizes(report)
     return [

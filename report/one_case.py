@@ -45,7 +45,8 @@ should be zero; they are reported and not compared."""
 def page(report: RunReport, figures: Mapping[str, Sequence[Picture]]) -> ReportPage:
     """Return the page of one case.
 
-    The figures are given in groups; the group `model` is placed in the section about the model.
+    The argument `figures` maps names of groups to figures. The section about the model contains the
+    group `model`.
     """
     verdict = lines(report)
     others = [picture for group, drawn in figures.items() if group != "model" for picture in drawn]

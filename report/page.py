@@ -49,9 +49,9 @@ class Listing:
 
 @dataclass(frozen=True)
 class NamedFacts:
-    """Facts on a page, each with a name.
+    """Named facts on a page, such as times and versions.
 
-    The page omits this part if there are no facts.
+    The page omits an empty list of facts.
     """
 
     kind: ClassVar = "facts"
@@ -70,9 +70,9 @@ class HeadedTable:
     Attributes
     ----------
     table
-        Headers and rows.
+        Column headers and rows of text.
     heading, hint
-        Heading above the table, and an explanatory text in small type. Both may be empty.
+        Heading above the table, and explanatory text in small type. Each text may be empty.
     folded
         Whether the table is hidden until the reader clicks on its heading.
     """
@@ -130,7 +130,7 @@ class Section:
 
     @property
     def parts(self) -> list[Part]:
-        """Parts of the section that have content."""
+        """Paragraphs, tables and figures of the section, without the empty ones."""
         return [part for part in self.content if part]
 
 

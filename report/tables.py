@@ -95,9 +95,10 @@ def contacts(mechanism: Mechanism) -> TextTable:
 
 
 def elements(mechanism: Mechanism) -> dict[str, TextTable]:
-    """Return one table for each kind of force element, by the heading of the table.
+    """Return one table for each kind of force element.
 
-    Only force elements whose law consists of expressions are included; see the package `laws`.
+    The dictionary keys are the headings of the tables. Only force elements whose law consists of
+    expressions are included; see the package `laws`.
     """
     meanings = {(element.key, element.name): element.meanings for element in mechanism.elements}
     found: dict[str, list[tuple[Element, Mapping[str, Quantity]]]] = {}
@@ -107,7 +108,7 @@ def elements(mechanism: Mechanism) -> dict[str, TextTable]:
 
 
 def _of_kind(mechanism: Mechanism, members: Sequence[tuple[Element, Mapping[str, Quantity]]]) -> TextTable:
-    """Return a table of force elements of one kind, with one column for each key that an element uses."""
+    """Return a table of force elements of one kind. Each key that at least one element uses has a column."""
     kind = type(members[0][0])
     numbers = kind.marked(Quantity)
     used = {key for e, _ in members for key in kind.model_fields if getattr(e, key) is not None or key in e.inputs}
@@ -128,7 +129,7 @@ def _value(mechanism: Mechanism, element: Element, key: str, meaning: Quantity |
 
 
 def _input(mechanism: Mechanism, name: str) -> str:
-    """Return the source of an input: the output of a controller, or the importer of the FMU."""
+    """Return the name of the controller output that drives an input, or the phrase `input of the FMU`."""
     return mechanism.chain.driven.get(name, "input of the FMU").replace(".", "_")
 
 
@@ -224,10 +225,7 @@ def knife_edges(mechanism: Mechanism) -> TextTable:
 
 
 def mode_text(mode: LinearisedMode) -> str:
-    """Return a text about a mode: main coordinate, frequency and time constant.
-
-    The main coordinate is the one with the largest motion.
-    """
+    """Return a text about a mode: coordinate with the largest motion, frequency and time constant."""
     whose = "stabilisation of the constraints" if mode.violating else mode.coordinate
     if mode.rigid_body:
         return f"{whose}: rigid-body motion"

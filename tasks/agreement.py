@@ -82,7 +82,7 @@ def judge(
 
 
 def sensitive(model: System, comparisons: Iterable[Comparison]) -> Iterator[Remark]:
-    """Yield a remark if the motion is so sensitive that runs can be compared only up to a certain time."""
+    """Yield a remark if small changes of the motion grow so fast that late times of runs cannot be compared."""
     begins = [c.sensitive_from for c in comparisons if c.sensitive_from is not None]
     if not begins:
         return
@@ -125,8 +125,8 @@ def _before_singular(
     """Repeat a failed run up to the reference run's first singular configuration, and compare the runs.
 
     Beyond a singular configuration, several branches of the motion fulfil the constraints. A solver may
-    then follow another branch than the reference solver. If the repeated run fails or would be too short,
-    the result is the comparison of the failed run.
+    then follow a branch that differs from the reference solver's branch. If the repeated run fails or
+    would be too short, the result is the comparison of the failed run.
     """
     failed, first = Judged(attempt, _comparison(model, truth, attempt)), truth.singular[0].t
     before = truth.time[truth.time < first - 0.5 * model.chain.simulation.output_step]
@@ -155,10 +155,10 @@ def _reconsidered(model: System, truth: Trajectory, run: Judged, known: Sensitiv
 def _sensitivity(
     model: System, truth: Trajectory, problem: analysis.InitialValueProblem, progress: Progress
 ) -> Sensitivity | None:
-    """Determine how sensitive the motion is, by two repetitions of the reference run.
+    """Determine from two repetitions of the reference run how fast small differences of the motion grow.
 
-    One repetition has a finer tolerance, and the other begins at a changed initial state. The result is
-    None if a repetition fails.
+    The first repetition has a finer tolerance. The second repetition begins at a changed initial state.
+    The result is None if one of them fails.
     """
     wanted = model.chain.simulation.tolerance
     try:

@@ -20,7 +20,7 @@ from ..options.model import BuildOptions
 
 @dataclass(frozen=True)
 class Tools:
-    """Compilers of an FMU, and the target platforms.
+    """Compilers that build an FMU, and the platforms for which they build it.
 
     If the tuple of platforms is empty, the FMU is built for the platform of this computer.
     """
@@ -39,13 +39,13 @@ def build_native(
 ) -> Fmu:
     """Build the file `Name.fmu` by the native backend.
 
-    The arguments have the meanings of the attributes of `fmu.backends.fmu.Order`.
+    The arguments are explained as attributes of the class `fmu.backends.fmu.Order`.
     """
     return Native().build(Order(model, out, fmi, platforms, march, progress, documents))
 
 
 def documents(model: System, fmi: str, made_by: Sequence[Toolchain]) -> dict[str, str | bytes]:
-    """Return the documentation and the other additional files of an FMU; see `report.fmu_page.contents`."""
+    """Return documentation, pictures, licences and Modelica source for the archive of an FMU."""
     from ..report.fmu_page.contents import contents  # noqa: PLC0415 - matplotlib takes a second to load
 
     return contents(model, fmi, made_by)

@@ -101,7 +101,7 @@ class Summary:
 
 
 def facts(model: System) -> dict[str, Any]:
-    """Return the properties of a model as JSON-ready data, without initial state and remarks."""
+    """Return bodies, coordinates, constraints and coordinate partition of a model as JSON-ready data."""
     mechanism, constraints, start = model.mechanism, model.solvability, start_consistency(model)
     return {
         "model": model.name,

@@ -20,9 +20,10 @@ from ..runs.fmpy_runs.states import State, signals
 
 
 def evaluate(model: System, state: State) -> dict[str, Any]:
-    """Return the coordinate names and the results of each backend at one state.
+    """Return coordinate names, and the accelerations that each backend computes at one state.
 
-    The returned tables can be written as JSON.
+    For the reference solver, the result also contains the terms of the equations of motion. The result
+    is JSON-ready.
     """
     truth = analysis.evaluate(model.problem, state.t, state.q, state.qd, state.z)
     backends: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""Simulation of a model by a native FMU that is compiled for this simulation."""
+"""Function that compiles the native FMU of a model and simulates it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Initial state for the command `check`: inputs, element forces, accelerations and modes."""
+"""Functions that describe the initial state for `check`: inputs, forces, accelerations and modes."""
 
 from __future__ import annotations
 

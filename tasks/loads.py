@@ -20,7 +20,7 @@ from ..runs.fmpy_runs.inputs import inputs_of, problem_with
 from .reactions import NOT_UNIQUE, not_unique
 from .reference_run import reference_runs
 
-_ROUNDING = 1e-9  # Smaller fractions of the largest load are rounding errors.
+_ROUNDING = 1e-9  # A load below this fraction of the largest load is a rounding error.
 _PARTS = ("axial", "normal", *COMPONENTS)
 _FORCE = COMPONENTS[:3]
 
@@ -224,7 +224,7 @@ def _largest(peaks: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
 
 
 def _shown(value: float, largest: float) -> float:
-    """Return a value for display: 0 if the value is below the rounding error of the largest value."""
+    """Return the value, or 0 if the value is smaller than the rounding error of the largest value."""
     return 0.0 if value <= _ROUNDING * largest else value
 
 

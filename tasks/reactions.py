@@ -52,7 +52,7 @@ def tables(mechanism: Mechanism, found: analysis.Reactions) -> list[Table | str]
 
 
 def redundancy(groups: Iterable[tuple[str, ...]]) -> dict[str, str]:
-    """Return the names of redundant constraint equations, grouped by the kind of redundancy."""
+    """Return the names of redundant constraint equations, grouped by the reason of their redundancy."""
     alone = ", ".join(group[0] for group in groups if len(group) == 1)
     together = "; ".join(", ".join(group) for group in groups if len(group) > 1)
     found = {
@@ -112,7 +112,7 @@ def warnings(mechanism: Mechanism, found: analysis.Reactions) -> list[str]:
 def warnings_of(model: System) -> list[str]:
     """Return the warnings for a model.
 
-    If the analysis of reactions fails, its error message is among the warnings.
+    If the analysis of joint reactions fails, the warnings contain the error message of the analysis.
     """
     notes = analysis.start_notes(model.problem)
     try:
@@ -142,8 +142,8 @@ def doubtful_loads(found: analysis.Reactions, link: str, axis: Iterable[float] |
     link
         Link that the joint moves.
     axis
-        Axis of the joint in the joint's frame. The components `axial` and `normal` refer to this
-        axis. They are omitted if the axis is None.
+        Axis of the joint in the joint's frame. The force components `axial` and `normal` are along and
+        across this axis. If the axis is None, the result contains neither of them.
     """
     # The joint is listed as "NAME (joint)" if a closure has the same name as the link.
     names = (link, f"{link} (joint)")
@@ -160,7 +160,8 @@ def doubtful_loads(found: analysis.Reactions, link: str, axis: Iterable[float] |
 def not_unique(model: System) -> dict[str, list[str]]:
     """Return the components of reactions that are not unique, by joint, closure or knife edge.
 
-    Entries whose reaction is unique are left out. The result is empty if the analysis of reactions fails.
+    If a reaction is unique, the result does not contain it. The result is empty if the analysis of
+    reactions fails.
     """
     try:
         found = model.reactions

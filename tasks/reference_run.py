@@ -39,10 +39,10 @@ def step_notes(simulation: Simulation, modes: Sequence[analysis.LinearisedMode])
 
 
 def reference_run(model: System, inputs: InputTable | None, progress: Progress) -> Trajectory:
-    """Return the reference solver's run, with the natural magnitudes of the run's signals.
+    """Return the reference solver's run, with the natural magnitude of each signal.
 
-    Natural magnitudes are scales for the comparison of signals. The function raises the same errors
-    as `reference_runs`.
+    Natural magnitudes are the scales of relative errors. The function raises the same errors as
+    `reference_runs`.
     """
     return reference_runs(model, problem_with(model, inputs), progress)[0]
 
@@ -50,12 +50,12 @@ def reference_run(model: System, inputs: InputTable | None, progress: Progress) 
 def reference_runs(
     model: System, problem: analysis.InitialValueProblem, progress: Progress
 ) -> tuple[Trajectory, Trajectory]:
-    """Return two versions of the reference solver's run.
+    """Return the reference solver's run twice.
 
-    The first version has natural magnitudes, which are scales of the signals for comparisons. The
-    second version has all joint reactions, wrenches of closures and forces of supports. SolveError is
-    raised if the run fails. The error message contains a remedy if the step is too long. SolveError is
-    also raised if the equations and the reference solver have different signals.
+    The first run has natural magnitudes, which are the scales of relative errors. The second run has
+    all joint reactions, wrenches of closures and forces of supports. SolveError is raised if the run
+    fails. The error message contains a remedy if the step is too long. SolveError is also raised if
+    the equations and the reference solver have different signals.
     """
     tolerance = model.chain.simulation.tolerance * SOLVER_MARGIN
     settings = analysis.RunSettings(tolerance=tolerance, loads="all", wrenches=True)
@@ -69,7 +69,8 @@ def reference_runs(
     unpaired = sorted(model.units.keys() ^ run.signals.keys())
     if unpaired:
         raise SolveError(
-            f"expected the same signals in equations and reference; not in both: {', '.join(unpaired)}"
+            "expected the equations and the reference solver to have the same signals; only one of them has:"
+            f" {', '.join(unpaired)}"
         )
     return replace(run, natural=natural), loaded
 

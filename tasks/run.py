@@ -100,7 +100,7 @@ def granted(model: System, options: RunOptions) -> float:
 
 
 def run(model: System, options: RunOptions, case: str = "") -> RunReport:
-    """Write and verify Modelica source, FMUs and report of a mechanism.
+    """Write Modelica source and FMUs of a mechanism, verify them by simulations, and write a report.
 
     The function calls `begin` and `verify`. By default, the folder is named after the model.
     """
@@ -205,10 +205,10 @@ def _report(
     fmus: list[Fmu],
     opinion: second_opinion.Opinion,
 ) -> RunReport:
-    """Return the results of a run for the report.
+    """Return the results of the command `run` for the report.
 
-    The argument `known` contains two versions of the reference run. The first version has only the
-    requested joint reactions. The second version has all joint reactions.
+    The argument `known` contains the reference run twice: with the requested joint reactions, and with
+    all joint reactions.
     """
     truth, loaded = known
     attempts = [run.attempt for run in judged]
@@ -329,7 +329,7 @@ def _partition_notes(model: System, problem: analysis.InitialValueProblem, truth
 
 
 def _guide_notes(problem: analysis.InitialValueProblem, truth: Trajectory) -> Iterator[str]:
-    """Yield a note on forces of programmed constraints that no drive of a joint can exert."""
+    """Yield a note if programmed constraints need forces that the drives of the joints cannot exert."""
     try:
         forces = analysis.guide_forces(problem, truth)
     except SolveError:  # A remark already reports the singular configuration.

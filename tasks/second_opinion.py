@@ -28,10 +28,10 @@ from ..runs.compare.sensitivity import FINER
 from ..runs.fmpy_runs.inputs import InputTable
 
 NAME = "oracle"
-LIMIT = 600.0  # Limit of the process's wall-clock time, s.
+LIMIT = 600.0  # Limit of the wall-clock time of the oracle's process, s.
 TOLERANCE = 1e-5  # Smallest tolerance for the oracle's results, because SciPy's integrators limit their accuracy.
 _UNCONFIRMED = "the oracle, which shares nothing with the reference, has no run to compare with"
-# Both solvers monitor these kinds of events all the time, and other kinds only while their element acts.
+# Both solvers detect these kinds of events at any time. They detect other kinds only in active elements.
 _ALWAYS = frozenset({"touches", "is clear", "lifts", "is met", "is left", "is taut", "is slack"})
 _SAME = 1e-4  # Two event times count as equal if they differ by less than this fraction of the run.
 _BRIEF = 1e-3  # If an event is reversed within this fraction of the run, one solver may miss it.
@@ -62,7 +62,7 @@ class Opinion:
         return (f"{_UNCONFIRMED}: {self.absent}",) if self.absent else ()
 
     def of_start(self, finding: Finding) -> Finding:
-        """Return the finding on consistency, with the oracle's objections to the initial state added.
+        """Return the finding on the consistency of the initial state, with the oracle's objections added.
 
         The finding is negative if the oracle has objections.
         """
@@ -128,17 +128,17 @@ def asked(
 
 
 def _keep(slot: Slot, found: Opinion) -> None:
-    """Store the oracle's run unless the oracle objects to the initial state.
-
-    The objections themselves are never stored.
-    """
+    """Store the oracle's run for later commands, unless the oracle objects to the initial state."""
     for attempt in found.attempts:
         if attempt.trajectory is not None and not found.start:
             slot.keep(attempt.trajectory)
 
 
 def _repeatable(attempt: Attempt, model: System, inputs: InputTable | None) -> Attempt:
-    """Return the oracle's run with a function that repeats the run with a finer tolerance."""
+    """Return a copy of the oracle's run that has a function `finer`.
+
+    This function repeats the run with a finer tolerance.
+    """
 
     def finer() -> Attempt:
         tolerance = model.chain.simulation.tolerance * SOLVER_MARGIN * FINER
@@ -164,9 +164,9 @@ def _tables(inputs: InputTable | None) -> dict[str, list[list[float]]]:
 
 
 def given(model: System) -> tuple[dict[str, Any], Claims]:
-    """Return the inputs of the oracle as plain data.
+    """Return the data that the oracle needs.
 
-    The first result contains the tables of the description. The second result contains claims about
+    The first result contains the tables of the description. The second result contains statements about
     the initial state, which the oracle checks.
 
     Parameters
@@ -193,7 +193,7 @@ def given(model: System) -> tuple[dict[str, Any], Claims]:
 
 
 def _held(model: System) -> tuple[str, ...]:
-    """Return the names of the coordinates that were fixed during the search for the equilibrium."""
+    """Return the names of the coordinates that remain fixed in the search for the static equilibrium."""
     if model.chain.simulation.start != "statics":
         return ()
     free = analysis.free_coordinates(model.mechanism, model.start[0])

@@ -30,9 +30,9 @@ from .run import run
 
 @dataclass(frozen=True)
 class Study:
-    """Results of a study, with the cases in the order of the description.
+    """Results of a study.
 
-    The page `report` compares the cases.
+    Cases are in the order of the description. The HTML page `report` compares the cases.
     """
 
     chain: Description
@@ -72,7 +72,7 @@ class Study:
 
 @dataclass(frozen=True)
 class _Job:
-    """Run of one case within a study: description file, case name or None, and folder of the study."""
+    """Instruction to run one case of a study. The case is None if the description file contains no cases."""
 
     file: Path
     case: str | None

@@ -1,4 +1,4 @@
-"""Execution of a parameter sweep, and creation of the page that shows the results."""
+"""Functions that execute a parameter sweep and create the page with its results."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ..sweeps.variations import variations
 
 
 def run_sweep(chain: Description, source: str, order: SweepOptions, out: Path) -> Sweep:
-    """Execute the runs of a sweep that are not finished yet, and write the page; see `sweeps.sweep.sweep`."""
+    """Execute all runs of a sweep that have no result yet, and write the result page."""
     found = sweep(chain, source, order, out)
     content = _content(chain, order, found)
     page = write_page(out, content, renamed(order.progress, "drawing the report"))

@@ -39,7 +39,7 @@ def withdraw_run(file: Path, case: str | None, out: Path | str | None) -> None:
 def withdraw_study(file: Path, out: Path | str | None) -> None:
     """Remove the verdicts that an earlier command `gpmelica study` wrote.
 
-    The files that compare the cases are removed, and the verdict of each compared case.
+    The function removes the comparison of the cases and the verdict of each compared case.
     """
     for folder in _folders(file, out, "_study"):
         for case in _cases(folder / "cases.json"):

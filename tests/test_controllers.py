@@ -591,7 +591,10 @@ def test_a_filter_and_a_pid_bring_an_input_into_expressions() -> None:
             {"anti_windup_time": 1.0},
             "controllers[0].anti_windup_time: requires a limited output; give lower or upper",
         ),
-        ({"integral_time": None, "integral_start": 1.0}, "integral_start: the key requires an integral part"),
+        (
+            {"integral_time": None, "integral_start": 1.0},
+            "integral_start: only a controller with integral_time can have this key",
+        ),
         (
             {"measured": "rotor.angl"},
             "controllers[0].measured: unknown name 'rotor.angl'; did you mean 'rotor.angle'",

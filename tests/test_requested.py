@@ -239,7 +239,7 @@ def test_a_missing_counterpart_stops_the_run() -> None:
     program = replace(model.program, outputs=[*model.program.outputs, new])
     problem = replace(model.problem, mechanism=replace(model.mechanism, chain=chain))
     model = replace(model, chain=chain, problem=problem, program=program)
-    with pytest.raises(SolveError, match=r"in equations and reference; not in both: unheard_load_of$"):
+    with pytest.raises(SolveError, match=r"only one of them has: unheard_load_of$"):
         reference_run(model, None, lambda what, fraction: None)
 
 

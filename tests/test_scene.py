@@ -301,11 +301,14 @@ def test_damaged_meshes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("shape", "message"),
     [
-        ({"type": "box"}, "shape.size .*the key is missing; a box needs size"),
-        ({"type": "box", "size": [1.0, 1.0, 1.0], "radius": 1.0}, "shape.radius .*a box does not have this key"),
+        ({"type": "box"}, "shape.size .*the key is missing; a shape of type box needs size"),
+        (
+            {"type": "box", "size": [1.0, 1.0, 1.0], "radius": 1.0},
+            "shape.radius .*a shape of type box does not have this key",
+        ),
         (
             {"type": "cylinder", "radius": 1.0},
-            "shape.length .*the key is missing; a cylinder needs radius and length",
+            "shape.length .*the key is missing; a shape of type cylinder needs radius and length",
         ),
         ({"type": "sphere", "radius": 1.0, "scale": 0.1}, "shape.scale .*applies to meshes"),
         ({"type": "sphere", "radius": 1.0, "colour": "red"}, "shape.colour .*expected a colour as #rrggbb"),

@@ -1,7 +1,7 @@
-"""Classes for the TOML tables of force elements whose laws are in the package `laws`.
+"""Classes for the TOML tables of force elements.
 
-Each module contains one class. The name of the module is the key of these elements in a
-description.
+The force laws of these elements are in the package `laws`. Each module contains one class. The name of
+the module is the key of these elements in a description.
 """
 
 from __future__ import annotations

@@ -160,7 +160,10 @@ class Controller(Element):
             raise KeyProblem("lower", f"expected a number below upper = {self.upper!r}, got {self.lower!r}")
         for key in ("integral_start", "anti_windup_time"):
             if getattr(self, key) is not None and self.integral_time is None:
-                raise KeyProblem(key, "the key requires an integral part; give integral_time, or remove the key")
+                raise KeyProblem(
+                    key,
+                    "only a controller with integral_time can have this key; add integral_time, or remove the key",
+                )
         if self.anti_windup_time is not None and not any(limits):
             text = "requires a limited output; give lower or upper, or remove the key"
             raise KeyProblem("anti_windup_time", text)
@@ -196,9 +199,9 @@ class Controller(Element):
 
     @property
     def ascending(self) -> tuple[tuple[str, str], ...]:
-        """Keys of the lower and the upper limit, as one pair.
+        """Pair of the keys `lower` and `upper`, in a tuple.
 
-        The result is empty unless the description gives both limits.
+        The tuple is empty if the description lacks one of the two limits.
         """
         return () if self.lower is None or self.upper is None else (("lower", "upper"),)
 

@@ -1,4 +1,4 @@
-"""Motors whose effort is proportional to a current, with a limit."""
+"""Motors whose force or torque is proportional to a current and has a limit."""
 
 from __future__ import annotations
 

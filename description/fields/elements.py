@@ -31,7 +31,7 @@ class Quantity:
     bounds: Bounds = ANY
 
     def of(self, name: str, units: Mapping[str, str]) -> Quantity:
-        """Return this quantity for one element, with the element's name and the joint's units inserted.
+        """Return a copy whose placeholders are replaced by the name of one element and the units of its joint.
 
         Parameters
         ----------
@@ -108,7 +108,7 @@ class Element(Part):
 
     @property
     def commands(self) -> dict[str, Command]:
-        """Keys of the element's command signals, each with the annotation of the key.
+        """Annotations of the keys that define command signals of the element, by key.
 
         An expression defines a command signal. Without an expression, the signal is an input of the
         FMU.
@@ -153,15 +153,15 @@ class Element(Part):
 
     @property
     def units(self) -> dict[str, str]:
-        """Units for the placeholders in the units of the element's quantities, by name of the placeholder.
+        """Units that replace placeholders in the units of the element's quantities.
 
-        The placeholders `length` and `effort` are not included, because their units depend on the
-        joint.
+        Keys are the names of the placeholders. The placeholders `length` and `effort` are not included,
+        because their units depend on the joint.
         """
         return {}
 
     def published(self, quantity: str, units: Mapping[str, str]) -> Measure:
-        """Return name, unit and meaning of a published quantity or state of this element.
+        """Return name, unit and meaning of a state or an output quantity of this element.
 
         The argument `units` contains the units of the joint coordinate and of its effort; see
         `Quantity.of`.

@@ -188,8 +188,8 @@ Matrix4 = tuple[Vector4, Vector4, Vector4, Vector4]
 
 
 def between(bounds: Bounds) -> Any:
-    """Return the annotation of a key whose value is a number or expression within bounds.
+    """Return the annotation of a key whose value is a number or an expression.
 
-    The result is used in `Annotated[AnyNumber, between(…)]`.
+    The value must be within the given bounds. The result is used in `Annotated[AnyNumber, between(…)]`.
     """
     return _Readable(bounds)

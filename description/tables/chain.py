@@ -145,7 +145,10 @@ class Description(_WithElements):
 
     @property
     def driven(self) -> dict[str, str]:
-        """Controller outputs that drive inputs, such as `slew.output`, by the name of the driven input."""
+        """Controller outputs that drive inputs, such as `slew.output`.
+
+        Dictionary keys are the driven inputs.
+        """
         found = ((element.drives_input, element.name) for _, element in self.elements)
         return {driven: f"{name}.output" for driven, name in found if driven is not None}
 

@@ -81,7 +81,8 @@ class Closure(Part):
             raise KeyProblem("length", "a distance closure requires this key; other closures must not have it")
         if springs and self.type == "distance":
             raise KeyProblem(
-                "model", "a distance closure is a constraint; use a spherical spring_damper for springs"
+                "model",
+                'a distance closure cannot have springs; use type = "spherical", or model = "constraint"',
             )
         if self.a.link == self.b.link:
             raise KeyProblem("b.link", f"expected a link other than the link of frame a, {self.a.link!r}")

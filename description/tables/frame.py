@@ -17,10 +17,7 @@ _ORTHONORMAL = 1e-9
 
 
 class Trigonometry(Protocol[S]):
-    """Protocol: cosine and sine of numbers or of symbolic expressions.
-
-    See `mechanism.Algebra`.
-    """
+    """Typing protocol for cosine and sine of numbers or symbolic expressions; see `mechanism.Algebra`."""
 
     def value(self, number: AnyNumber) -> S:
         """Return a number of the description as a `float` or as a symbolic expression."""
@@ -33,7 +30,7 @@ class Trigonometry(Protocol[S]):
 
 
 class Frame(Part):
-    """Frame, given relative to its parent frame.
+    """Position and orientation of a frame relative to its parent frame.
 
     One of three forms is used: `matrix`, Craig's `dh` parameters, or the two keys `xyz` and `rpy`.
     """

@@ -84,5 +84,5 @@ class Line(Part):
                 f"the key cannot be combined with {'force' if self.force is not None else 'input = true'}",
             )
         if self.force is None and not self.input and not (self.stiffness or self.damping):
-            raise ValueError("the element has no force; give stiffness or damping, or force, or input = true")
+            raise ValueError("the element has no force; give stiffness, damping or force, or set input = true")
         return self

@@ -56,7 +56,7 @@ class Limits(Part):
         if self.stiffness is None:
             for key in sorted({"damping", "law"} & self.model_fields_set):
                 raise KeyProblem(
-                    "stiffness", f"the key is missing; limits with {key} are stops, which need a stiffness"
+                    "stiffness", f"the key is missing; limits with {key} are end stops, which need a stiffness"
                 )
         if self.lower is None and self.upper is None and (self.act or self.effort is self.velocity is None):
             raise ValueError("the table has no limit; give lower, upper or both")
@@ -151,7 +151,10 @@ class Joint(Part):
         return self.limits if self.limits is not None and self.limits.act else None
 
     def values(self, key: str) -> tuple[AnyNumber, ...]:
-        """Return the numbers of a key, one per coordinate of the joint."""
+        """Return the values of a key for all coordinates of the joint.
+
+        A single number applies to each coordinate.
+        """
         value = getattr(self, key)
         return value if isinstance(value, tuple) else (value,) * len(JOINT_TYPES[self.type])
 

@@ -1,4 +1,4 @@
-"""Tables for constraints, statics, simulation, outputs and named cases."""
+"""Description tables `[constraints]`, `[statics]`, `[simulation]`, `[outputs]` and `[[cases]]`."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ class Outputs(Part):
 
 
 class Case(Part):
-    """Variant of the description with other values of some keys."""
+    """Named case: new values that replace the values of some keys of the description."""
 
     name: CaseName
     """Name of the case, for `--case`."""

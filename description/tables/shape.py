@@ -53,9 +53,13 @@ class Shape(Part):
         for key in ("size", "radius", "length", "file"):
             given = getattr(self, key) is not None
             if given and key not in wanted:
-                raise KeyProblem(key, f"a {self.type} does not have this key; its keys are {' and '.join(wanted)}")
+                raise KeyProblem(
+                    key, f"a shape of type {self.type} does not have this key; its keys are {' and '.join(wanted)}"
+                )
             if not given and key in wanted:
-                raise KeyProblem(key, f"the key is missing; a {self.type} needs {' and '.join(wanted)}")
+                raise KeyProblem(
+                    key, f"the key is missing; a shape of type {self.type} needs {' and '.join(wanted)}"
+                )
         if self.type != "mesh" and self.scale != 1.0:
             raise KeyProblem(
                 "scale", f"a scale applies to meshes only; give the {' and '.join(wanted)} of the {self.type} in m"

@@ -61,7 +61,10 @@ class Table(Part):
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """Problems of the CSV file, each with the key of this table to which the problem belongs."""
+        """Problems of the CSV file.
+
+        Each problem is assigned to a key of this table, such as `file` or `time`.
+        """
         return self._problems
 
     @property

@@ -135,7 +135,7 @@ class Path(Part):
         ]
 
     def blends(self, value: Reader[S]) -> list[S]:
-        """Return the duration of the overlap of consecutive legs at each inner waypoint, s.
+        """Return the time for which two consecutive legs overlap, at each inner waypoint, s.
 
         A leg is the motion from one waypoint to the next. The durations are numbers or symbolic
         expressions.
@@ -181,7 +181,8 @@ class Programmed(Part):
     def rows(self) -> tuple[str, ...]:
         """Names of the constraint equations.
 
-        An expression has one constraint equation. A path has one constraint equation per component.
+        An expression defines one constraint equation. A path defines one constraint equation per
+        prescribed component, and three further equations if it prescribes orientations.
         """
         if self.path is None:
             return (self.name,)
@@ -279,7 +280,7 @@ class Force(Part):
 
     @property
     def components(self) -> tuple[str, ...]:
-        """Name of the effort on a joint, or names of the three components of a force.
+        """Names of the scalar values of this load: one for a joint effort, three for the components of a force.
 
         If the values are inputs of the FMU, the inputs have these names.
         """

@@ -74,7 +74,7 @@ CLOSURE_TYPES: dict[str, tuple[Condition, ...]] = {
     "point_on_line": (_along(X), _along(Y)),
 }
 
-# Deformations x, y, z, φ, θ, ψ, to which `stiffness` and `damping` of a spring-damper refer.
+# Deformations x, y, z, φ, θ, ψ of a spring-damper; `stiffness` and `damping` have one value for each.
 DEFORMATIONS: dict[str, tuple[Condition, ...]] = {
     "local": (*_SAME_ORIGIN, *_SAME_AXES),
     "world": (*(Condition("along_world", axis) for axis in (X, Y, Z)), *_SAME_AXES),

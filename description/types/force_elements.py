@@ -1,4 +1,4 @@
-"""Names of the force elements, in the order of their evaluation.
+"""Names of the kinds of force elements, in the order of their evaluation.
 
 Each name is a module in `generator.equations.forces` and in `reference.forces`. The single name
 `by_law` represents all elements with a table in `description.elements` and a law in `laws`. A new

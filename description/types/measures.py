@@ -51,7 +51,7 @@ def measures(kind: str, name: str) -> dict[str, Measure]:
 
 
 def measured_by_law(name: str, quantity: str, unit: str, description: str) -> Measure:
-    """Return one quantity that the law of a force element computes and publishes."""
+    """Return an output quantity of a force element, which its force law computes."""
     return Measure(Signal("measure", Origin("element", name), quantity), unit, description)
 
 

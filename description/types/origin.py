@@ -1,4 +1,4 @@
-"""Names of signals, and the parts of a description from which signals and equations originate."""
+"""Classes for the name of a signal, and for the table from which a signal or an equation originates."""
 
 from __future__ import annotations
 

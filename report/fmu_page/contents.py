@@ -1,4 +1,4 @@
-"""Additional files in the archive of an FMU, apart from sources and binaries."""
+"""Files in the archive of an FMU that are neither C source nor binary, such as its documentation."""
 
 from __future__ import annotations
 

@@ -66,9 +66,9 @@ def page(model: System, fmi: str, made_by: Sequence[Toolchain], picture: Picture
 
 
 def _choice(model: System) -> str:
-    """Return a remark on the choice of the dependent coordinates in the native FMU.
+    """Return a clause that says how the native FMU chooses the dependent coordinates.
 
-    The remark is empty if the choice is fixed.
+    The clause is empty if the choice is fixed.
     """
     if not model.chooses:
         return ""
@@ -135,9 +135,9 @@ def _systems(toolchain: Toolchain) -> str:
 
 
 def _commands(name: str, fmi: str, made_by: Sequence[Toolchain]) -> dict[str, str]:
-    """Return the commands that rebuild the library of the FMU.
+    """Return the commands that rebuild the shared library of the FMU.
 
-    The command `here` is for the present operating system. The command `elsewhere` builds a library for
+    The command `here` is for the FMU's own platform. The command `elsewhere` builds a library for
     Windows by the cross compiler ziglang.
     """
     shared = [toolchain for toolchain in made_by if not toolchain.platform.is_webassembly]

@@ -115,7 +115,7 @@ def _content(scene: Scene) -> dict[str, object]:
 
 
 def legend(scene: Scene) -> list[tuple[str, str]]:
-    """Return the names of all visible links in the order of the bodies, each with its colour."""
+    """Return pairs of the name and the colour of each visible link."""
     bodies = scene.mechanism.bodies
     colours = {bodies[shape.body].link: shape.colour for shape in reversed(scene.shapes)}
     return [(link, colours[link]) for link in dict.fromkeys(body.link for body in bodies) if link in colours]

@@ -12,7 +12,7 @@ from ...core.errors import MissingToolError
 _BEGIN, _END = (
     "/**\n * @license",
     "(function(){const _changeEvent",
-)  # Texts at the beginning (licence) and at the end of the source of three.js.
+)  # The source of three.js begins with the first text (its licence) and ends before the second text.
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Shapes of flexible links, from the frames of their rigid finite elements."""
+"""Functions that compute the shape of a flexible link from the frames of its rigid finite elements."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ...mechanism import Mechanism
 
 
 def flexible_links(mechanism: Mechanism) -> list[str]:
-    """Return the names of links that consist of several rigid finite elements, in the order of their bodies."""
+    """Return the names of all links that consist of several rigid finite elements."""
     return list(dict.fromkeys(c.owner for c in mechanism.coordinates if c.role == "elastic"))
 
 

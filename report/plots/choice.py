@@ -1,4 +1,4 @@
-"""Choice of the figures, with captions, for reports of one case and for comparisons of several cases."""
+"""Functions that choose figures and captions for a report of one case or a comparison of cases."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def pictures(report: RunReport) -> Iterator[Picture]:
 
 
 def of_one_case(report: RunReport) -> Groups:
-    """Return iterators over the figures of one case, by section of the page.
+    """Return an iterator over figures for each section of one case's page.
 
-    Each figure is drawn only when its iterator reaches it.
+    A figure is drawn only when the iterator reaches it.
     """
     overlay = run_overlay(report.mechanism, report.reference, report.runs, report.targets, report.not_unique)
     least = _STILL * extent(report.mechanism, report.model.start[0])
@@ -47,9 +47,9 @@ def of_one_case(report: RunReport) -> Groups:
 
 
 def of_cases(cases: Sequence[CaseRun]) -> Groups:
-    """Return iterators over the figures that compare cases, by section of the page.
+    """Return an iterator over figures for each section of the page that compares cases.
 
-    Each figure is drawn only when its iterator reaches it.
+    A figure is drawn only when the iterator reaches it.
     """
     overlay = case_overlay(cases)
     shapes = (_beam_shapes(overlay, shape) for shape in case_figures.shapes_of(overlay))

@@ -1,4 +1,4 @@
-"""Compact data of curves over time, from which a page draws interactive plots."""
+"""Functions that pack curves over time into compact data, from which a page draws interactive plots."""
 
 from __future__ import annotations
 
@@ -83,8 +83,9 @@ def panels_over_time(figure: Figure) -> tuple[CurvePanel, ...]:
 def packed(figures: Mapping[str, Iterable[CurvePanel]]) -> dict[str, Any]:
     """Return the diagrams of each figure as JSON-ready data.
 
-    Each value is stored as a 16-bit integer. The integer is the position between the limits of the
-    axis, or a code for a value outside of the axis. Equal arrays are stored only once.
+    Each value is stored as a 16-bit integer. The integer is proportional to the distance from the lower
+    limit of the axis. Special integers represent gaps and values outside of the axis. Equal arrays are
+    stored only once.
     """
     pool: dict[str, int] = {}
 

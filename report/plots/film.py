@@ -1,4 +1,4 @@
-"""Films of a scene as GIF, or as MP4 if ffmpeg is installed."""
+"""Functions that write films of a mechanism's motion as GIF files. With ffmpeg, they also write MP4 files."""
 
 from __future__ import annotations
 

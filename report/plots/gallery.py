@@ -1,4 +1,4 @@
-"""Finished figures of a report, drawn in one style and stored as PNG and SVG."""
+"""Functions that draw all figures of a report in one style and store them as PNG and SVG."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ class Picture:
 
 
 def drawn(entries: Iterable[Entry]) -> Iterator[Picture]:
-    """Yield finished figures in the common style.
+    """Draw figures in the common style and yield them.
 
-    An entry without data yields no figure.
+    If there are no data for a figure, it is omitted.
     """
     for name, title, caption, draw in entries:
         with styled():

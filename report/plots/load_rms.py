@@ -14,7 +14,7 @@ from .loads import loaded_links
 
 @dataclass(frozen=True)
 class LoadRms:
-    """Root mean squares of the forces along and across a joint's axis, N."""
+    """Root mean squares of two force components of a joint, N: along its axis and across its axis."""
 
     axial: float
     normal: float

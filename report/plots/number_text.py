@@ -1,4 +1,4 @@
-"""Numbers and units as text for readers."""
+"""Functions that write numbers and units in readable notation."""
 
 from __future__ import annotations
 

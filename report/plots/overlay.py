@@ -25,7 +25,9 @@ _WIDTHS = (2.6, 1.8)  # Line widths in points: first case, all other cases.
 
 @dataclass(frozen=True)
 class RunCurves:
-    """One run, with the styles of its curves in figures that show several runs in the same axes.
+    """Run with the styles of its curves.
+
+    Figures show curves of several runs in the same axes.
 
     Attributes
     ----------
@@ -57,23 +59,26 @@ class RunCurves:
 
     @property
     def stabilisation(self) -> Stabilisation:
-        """Constraint stabilisation of the mechanism, and its effect on this run."""
+        """Constraint stabilisation of the mechanism, with the duration of its initial transient in this run."""
         return Stabilisation(self.mechanism, self.run)
 
     def with_signals(self, signals: Mapping[str, Array]) -> RunCurves:
-        """Return the run with further signals, or with other values of its signals."""
+        """Return a copy of the run in which the given signals are added or replace signals of the same name."""
         return replace(self, run=replace(self.run, signals={**self.run.signals, **signals}))
 
 
 @dataclass(frozen=True)
 class Overlay:
-    """Runs whose curves share the axes of each figure, in the order of the legend."""
+    """Runs in the order of the legend. Each figure shows their curves in the same axes."""
 
     curves: tuple[RunCurves, ...]
 
     @property
     def references(self) -> list[RunCurves]:
-        """Runs of the reference solver: one for a report of one case, one per case for a comparison of cases."""
+        """Runs of the reference solver.
+
+        A report of one case has one such run. A comparison has one per case.
+        """
         return [curves for curves in self.curves if curves.is_reference]
 
     @property
@@ -94,7 +99,7 @@ class Overlay:
         return found
 
     def where(self, is_drawn: Callable[[RunCurves], bool]) -> Overlay:
-        """Return an overlay that contains only the runs for which `is_drawn` is true."""
+        """Return a copy that contains only the runs for which the function `is_drawn` returns True."""
         return Overlay(tuple(curves for curves in self.curves if is_drawn(curves)))
 
     def with_signals(self, signals: Callable[[RunCurves], Mapping[str, Array]]) -> Overlay:
@@ -118,7 +123,7 @@ class Overlay:
         return all(curves.run.signals.keys() >= set(signals) for curves in self.references)
 
     def shared_coordinates(self, role: str) -> list[Coordinate]:
-        """Return the coordinates that have the given role (base, joint or elastic) in all cases."""
+        """Return the coordinates of the given kind (`base`, `joint` or `elastic`) that exist in all cases."""
         owned = [_of_role(curves.mechanism, role) for curves in self.references]
         names = [{(c.symbol, c.unit) for c in coordinates} for coordinates in owned]
         common = set.intersection(*names) if names else set()

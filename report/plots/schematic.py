@@ -17,7 +17,7 @@ from .path import position
 from .primitives import PointSymbols, Polyline, Primitive, render_in, triad
 from .space import AXES, axes_in_space, face, label_places
 
-_LATER = ("#8ec3e6", "#3d94d1", "#0b66b0")  # Colours of the mechanism at the three later times, in this order.
+_LATER = ("#8ec3e6", "#3d94d1", "#0b66b0")  # Colours of the stick figure at three times after the initial time.
 
 
 def schematic(mechanism: Mechanism, reference: Trajectory, marks: Sequence[ForceArrow] = ()) -> Figure | None:
@@ -32,7 +32,7 @@ def schematic(mechanism: Mechanism, reference: Trajectory, marks: Sequence[Force
     reference
         Run of the reference solver, with the values of all coordinates.
     marks
-        Forces to draw; a force element between two points is drawn as a thin line.
+        Force arrows of the mechanism. A force element between two points is drawn as a thin line.
     """
     if not mechanism.bodies:
         return None
@@ -111,9 +111,9 @@ class _Stick:
         return np.vstack([np.reshape([*lines, *joints], (-1, 3)), self._supports()])
 
     def primitives(self, colour: str, front: bool) -> Iterator[Primitive]:
-        """Yield the graphic primitives of the stick figure in one colour.
+        """Yield the lines and symbols of the stick figure in one colour.
 
-        If `front` is true, the stick figure covers other stick figures.
+        If `front` is true, this stick figure covers other stick figures.
         """
         order = 4 if front else 2
         for segment in self.segments():

@@ -22,9 +22,9 @@ class FigureScripts:
 
 
 def figure_scripts(pictures: Sequence[Picture]) -> FigureScripts | None:
-    """Return the scripts for interactive plots of the pictures that show curves over time.
+    """Return the scripts that make figures with curves over time interactive.
 
-    The result is None if no picture shows curves over time.
+    The result is None if no figure shows curves over time.
     """
     panels = {picture.name: picture.panels for picture in pictures if picture.panels}
     if not panels:

@@ -51,10 +51,10 @@ def draw(axes: Axes3D, scene: Scene, k: int, motion: int = 0) -> list[Artist]:
 
 
 def primitives(scene: Scene, k: int, motion: int = 0) -> Iterator[Primitive]:
-    """Yield the graphic primitives of a scene at one time.
+    """Yield lines, polygons and symbols that draw a scene at one time.
 
-    The primitives show solids, joints, force elements, frames, points and paths. The argument `k`
-    is the index of the time in the scene.
+    The primitives show solids, joints, force elements, frames, points and paths. The argument `k` is the index of
+    the time in the scene.
     """
     frames = scene.motions[motion].frames[0, k]
     yield from _solids(scene, frames)
@@ -123,7 +123,7 @@ def _ring(z: float, radius: float = 1.0) -> Array:
 
 
 def _between(low: Array, high: Array) -> Array:
-    """Return the quadrilateral faces between a lower and an upper ring of points."""
+    """Return quadrilaterals that connect a lower ring of points with an upper ring of equally many points."""
     return np.stack([low, np.roll(low, -1, axis=0), np.roll(high, -1, axis=0), high], axis=1)
 
 

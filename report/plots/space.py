@@ -1,4 +1,4 @@
-"""Three-dimensional axes with equal scales, and text labels in these axes."""
+"""Functions that create three-dimensional axes with equal scales and place text labels in them."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ def _three(axes: Axes3D) -> tuple[Axis, Axis, Axis]:
 
 
 def viewpoint(points: Array, gravity: Array) -> tuple[float, int]:
-    """Return a viewpoint from which a plane of points is not seen edge-on.
+    """Return a viewpoint from which points in a plane do not appear as a line.
 
-    The viewpoint is an azimuth, degrees, and the index of the vertical axis (0, 1 or 2).
+    The viewpoint is an azimuth in degrees and the index of the vertical axis (0, 1 or 2).
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ def viewpoint(points: Array, gravity: Array) -> tuple[float, int]:
 
 
 def face(axes: Axes3D, points: Array, gravity: Array, least: float = 1e-9) -> None:
-    """Set viewpoint and limits of axes in space, so that points in a plane are not seen edge-on.
+    """Set limits of three-dimensional axes and a viewpoint from which points in a plane are not a line.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ def label_places(axes: Axes3D, places: Mapping[str, Array]) -> None:
 
 
 def _numbers(axes: Axes3D) -> list[Text]:
-    """Return the axis labels and the tick labels as they are drawn.
+    """Return all axis labels and tick labels of three-dimensional axes.
 
     The method `get_ticklabels` is not used, because it would change the positions of the labels.
     """
@@ -190,9 +190,9 @@ def _numbers(axes: Axes3D) -> list[Text]:
 
 
 def _shared(axes: Axes3D, places: Mapping[str, Array]) -> list[tuple[tuple[float, float], str]]:
-    """Return the positions of labels in the picture plane and their texts.
+    """Return the position in the picture plane and the text of each label.
 
-    Places that coincide in the picture share one label.
+    If several points coincide in the picture, one label names them all.
     """
     found: list[tuple[Array, Array, list[str]]] = []
     for name, place in places.items():

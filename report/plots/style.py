@@ -97,7 +97,7 @@ def render(figure: Figure) -> tuple[bytes, str]:
     png, svg = io.BytesIO(), io.StringIO()
     if engine := figure.get_layout_engine():
         engine.execute(figure)
-    figure.set_layout_engine(None)  # The layout is final; computing it again would take as long as drawing.
+    figure.set_layout_engine(None)  # The layout of the figure is final; computing it again would take long.
     figure.savefig(png, format="png")
     figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
     return png.getvalue(), svg.getvalue()

@@ -28,7 +28,7 @@ _TRANSIENT_ROOM = 0.08  # Axis margin as a fraction of the range, if the initial
 
 @dataclass(frozen=True)
 class Panel:
-    """Diagram of one signal over time: title, unit and name of the signal."""
+    """Title, unit and signal name of a diagram that shows one signal over time."""
 
     title: str
     unit: str
@@ -180,7 +180,8 @@ def draw_panel(
 ) -> None:
     """Draw one signal of all runs, and its programmed values.
 
-    The programmed values are pairs of times, s, and values, shape (N,) each.
+    Programmed values are given as pairs of two arrays of shape (N,): times in s, and values at these
+    times.
     """
     references = [
         (curves.run, _shown_values(curves, panel.signal, after_transient=after_transient))
@@ -219,7 +220,10 @@ def show_constant(axes: Axes, panel: Panel, value: float, height: float, stateme
 
 
 def set_title(axes: Axes, panel: Panel, factor: float) -> None:
-    """Set the title of a diagram: name, unit, and a power of ten if the values are scaled."""
+    """Set the title of a diagram to its name and unit.
+
+    If the values are scaled, the title has a power of ten.
+    """
     power = "" if factor == 1.0 else style.power_of_ten(factor) + " "
     unit = f"{power}{unit_text(panel.unit)}".strip()
     axes.set_title(f"{panel.title}  in {unit}" if unit else panel.title)
@@ -265,17 +269,17 @@ def panels_of(coordinates: Sequence[Coordinate]) -> list[Panel]:
 
 
 def columns_for(coordinates: Sequence[Coordinate]) -> int:
-    """Return the number of diagrams side by side in a figure of the given coordinates."""
+    """Return the number of columns into which the diagrams of the given coordinates are arranged."""
     return 1 if len(coordinates) <= 3 else 2 if len(coordinates) <= 10 else 3
 
 
 def readable_factor(largest: float) -> float:
-    """Return the power of 1000 by which very small or large values are divided for a readable axis."""
+    """Return the power of 1000 by which values are divided so that the numbers along an axis are readable."""
     return 1.0 if largest == 0 or 0.1 <= largest < 1e4 else float(10.0 ** (3 * np.floor(np.log10(largest) / 3)))
 
 
 def _shown_values(curves: RunCurves, signal: str, *, after_transient: bool) -> Array:
-    """Return the values that determine the limits of the axes.
+    """Return the values of a signal from which the limits of the vertical axis are computed.
 
     If `after_transient` is true, values in the initial transient are omitted. If a run ends before
     the end of the transient, all its values are returned.

@@ -44,7 +44,7 @@ _HIGH = {"": "largest", "maximize": "best", "minimize": "worst"}
 
 @dataclass(frozen=True)
 class ExtremeRuns:
-    """Runs with the largest values, or with the smallest values, of an objective.
+    """Group of runs that have the largest values of an objective, or group that has the smallest values.
 
     Attributes
     ----------

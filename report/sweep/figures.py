@@ -57,7 +57,10 @@ def _entries(content: Content) -> Iterator[Entry]:
 
 
 def _over_keys(content: Content, name: str) -> Iterator[Entry]:
-    """Yield the figure of an objective over the keys: a curve, a map, or one scatter plot per key."""
+    """Yield the figure of an objective over the varied keys.
+
+    The figure is a curve over one key, a map over two keys, or one scatter plot per key.
+    """
     keys = content.numeric()
     drawn = {1: ("curve", partial(curve, content, name)), 2: ("map", partial(contour_map, content, name))}
     texts = {
@@ -87,10 +90,10 @@ def _coloured(content: Content, name: str) -> str:
 
 
 def _shown_ends(content: Content, name: str) -> Sequence[ExtremeRuns]:
-    """Return the groups of extreme runs that are coloured.
+    """Return the groups of runs whose curves are coloured.
 
-    For an objective with a goal, the best and the worst runs are coloured. Without a goal, only the
-    runs with the largest values are coloured.
+    For an objective with a goal, the groups are the best and the worst runs. For an objective without a
+    goal, the only group is the runs with the largest values.
     """
     ends = content.ends(name)
     return ends if name in content.goals else ends[:1]
@@ -105,10 +108,10 @@ def _finite(values: Array) -> Array:
 
 
 def _layers(content: Content, name: str) -> Iterator[tuple[Any, str]]:
-    """Yield groups of runs, each with the colour of the group's curves.
+    """Yield groups of runs, each with the colour of its curves.
 
-    The first group is an evenly spaced selection of all runs. The following groups contain the runs
-    with extreme values of an objective.
+    The first group is an evenly spaced selection of all runs. All later groups contain runs with
+    extreme values of an objective.
     """
     there = np.flatnonzero(np.isfinite(content.objectives[name]))
     even = there[np.unique(np.linspace(0, len(there) - 1, _LINES).round().astype(int))] if len(there) else there

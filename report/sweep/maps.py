@@ -1,4 +1,4 @@
-"""Figures of an objective over the varied keys: a curve over one key, a map with contours over two keys."""
+"""Figures that show an objective as a curve over one varied key, or as a contour map over two varied keys."""
 
 from __future__ import annotations
 
@@ -88,9 +88,10 @@ def _label(end: ExtremeRuns, run: int) -> str:
 
 
 def _triangulation(x: Array, y: Array, ran: NDArray[np.bool_]) -> Triangulation | None:
-    """Return a triangulation of the runs, which are points in the plane of two varied keys.
+    """Return a triangulation of the points that represent runs.
 
-    Triangles with a failed run are hidden. The result is None if no triangle remains.
+    The coordinates of a point are the values of two varied keys. Triangles with a failed
+    run are hidden. The result is None if no triangle remains.
     """
     scaled = np.column_stack([(values - values.min()) / np.ptp(values) for values in (x, y)])
     try:

@@ -17,7 +17,7 @@ from ..tables import Kind, TextTable, tabulate
 from .content import Content, Effects, ExtremeRuns
 from .figures import pictures
 
-_RUNS = 10  # Number of runs in each table of extreme runs.
+_RUNS = 10  # Number of runs in the table of the best runs, and in the table of the worst runs.
 
 
 def write_page(folder: Path, content: Content, progress: Progress) -> Path:
