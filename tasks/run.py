@@ -277,7 +277,7 @@ def _notes(report: RunReport, plan: RunPlan, attempts: Sequence[Attempt], fmus: 
     for fmu in fmus:
         yield from (f"FMPy on the FMU by {fmu.backend.name}: {problem}" for problem in fmu.problems)
         if fmu.caveat:
-            yield f"the co-simulation of the FMU by {fmu.backend.name} {fmu.caveat}"
+            yield f"co-simulation of the FMU by {fmu.backend.name}: {fmu.caveat}"
     yield from step_notes(model.chain.simulation, report.modes)
     yield from _tolerance_notes(model, plan)
     for attempt in attempts:
