@@ -15,13 +15,13 @@ from .network import Network
 from .participant import PortSignal
 from .ports import RoundingSizes
 
-# Errors are divided by at least this fraction of the largest range among signals of the same unit.
+# A signal's error is divided by at least this fraction of the largest range of all signals with the same unit.
 _SMALL = 1e-3
-# Errors of signals without a unit are divided by at least this fraction of the largest range of such signals.
+# If a signal has no unit, its error is divided by at least this fraction of the largest range of such signals.
 _ROUNDING = 1e-6
-# Events of two runs are the same event if their times differ by at most this fraction of the event interval.
+# Two runs contain the same event if the event times differ by at most this fraction of the time between events.
 _SAME_EVENT = 0.25
-# An observed order of convergence outside of these limits is not reported.
+# An order of convergence is reported only if it lies between these two limits.
 _ORDERS = (0.02, 12.0)
 
 
@@ -72,7 +72,7 @@ def relative_errors(a: Array, b: Array, signals: Sequence[PortSignal], span: flo
     magnitudes = np.maximum(np.max(np.abs(a), axis=1), np.max(np.abs(b), axis=1))
     floor = np.maximum(np.maximum(1e-9 * magnitudes, RoundingSizes(signals, span).at(magnitudes)), 1e-300)
     errors = off / np.maximum(spread, floor)
-    # A signal that is constant in both runs has the error zero.
+    # The relative error of a signal is zero if the signal is constant, apart from rounding errors, in both runs.
     errors[(off <= floor) & (spread <= floor)] = 0.0
     return np.asarray(errors)
 

@@ -19,9 +19,9 @@ from .master import Record
 from .network import Network
 from .ports import Bond, bonds
 
-# An energy residual below this fraction of largest force times largest position is a rounding error.
+# An energy residual below this fraction of the largest force times the largest position is a rounding error.
 _REST = 1e-9
-# Energy residuals are divided by at least this fraction of the largest energy that a connection transmits.
+# Energy residuals are divided by at least this fraction of the largest energy that any connection transmits.
 _LEAST = 1e-3
 
 
@@ -66,7 +66,7 @@ def residuals(network: Network, record: Record) -> list[EnergyResidual]:
     for bond in pairs:
         source = int(network.source[bond.column])
         both = frozenset((source, bond.row if source < network.n_y else source))
-        if both in seen:  # The loop has already treated the opposite end of this connection.
+        if both in seen:  # Each connection has two ports, but its energy residual is counted only once.
             continue
         seen.add(both)
         other = _other_side(network, bond, pairs, pieces, given, lengths)

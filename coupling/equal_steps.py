@@ -11,7 +11,7 @@ from .master import Record, Settings
 from .network import Network
 from .system import CouplingRemark
 
-# The step can become this many times shorter than the requested step, so that it divides all sample periods.
+# To divide all sample periods, a step may be at most this many times shorter than the requested step.
 _MOST = 100
 
 

@@ -63,7 +63,7 @@ class Derivatives:
         orders, ones = (c_int * (3 * n))(*(order for order in (1, 2, 3) for _ in inputs)), (c_int * m)(*[1] * m)
         self._linear, self._cubic = (ins, n, orders, given), (ins, 3 * n, orders, given)
         self._slopes = "fmi3GetOutputDerivatives" if fmi3 else "fmi2GetRealOutputDerivatives"
-        # Only the FMI 3.0 function has arguments for the lengths of the seed array and the result array.
+        # Unlike FMI 2.0, FMI 3.0 requires the lengths of the arrays in a call for directional derivatives.
         seeds, results = ([n], [m]) if fmi3 else ([], [])
         self._slopes_of = (outs, m, ones, found, *results)
         self._directional = f"fmi{fmi}GetDirectionalDerivative"

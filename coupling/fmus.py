@@ -26,12 +26,12 @@ from .units import PhysicalUnit, defined
 
 _KINDS = {**TYPES, "Enumeration": "Integer"}
 _PYTHON: dict[str, Callable[[Any], Any]] = {"Real": float, "Integer": round, "Boolean": bool, "String": str}
-_TOLERANCE = "solver_tolerance"  # parameter of gpmelica's FMUs for the relative tolerance of their solver
-# With the FMI status fmi2Discard, an FMU rejects a call; with fmi2Fatal, it accepts no further calls.
+_TOLERANCE = "solver_tolerance"  # FMUs of gpmelica have this parameter for the relative tolerance of their solver.
+# An FMU rejects a call with the status fmi2Discard, and accepts no further calls after the status fmi2Fatal.
 _DISCARD, _FATAL = 2, 4
-# FMI 2.0 status kinds that an FMU can report after it has rejected a step
+# The FMI 2.0 status kinds fmi2LastSuccessfulTime and fmi2Terminated have these numbers.
 _LAST_TIME, _TERMINATED = 2, 3
-_MOST_PASSES = 20  # largest number of calls of fmi3UpdateDiscreteStates at one event
+_MOST_PASSES = 20  # At one event, an FMU may require at most this number of calls of fmi3UpdateDiscreteStates.
 
 
 class FmuPart:
@@ -80,8 +80,10 @@ class FmuPart:
         self._folder, self.ended = folder, False
         self.abilities = replace(self._abilities(), **changes)
         self._messages: list[str] = []
-        self._broken: ClaimFailed | None = None  # After this error, the FMU is not called.
-        self._refused: FMICallException | None = None  # error in an intermediate update, raised after the step
+        # After this error, the FMU receives no calls until it is instantiated again.
+        self._broken: ClaimFailed | None = None
+        # C code calls the intermediate update, so an error in the update is stored and raised after the step.
+        self._refused: FMICallException | None = None
         self._course = np.zeros((len(self.inputs), 4))
         self._begin, self._length, self._t = 0.0, 1.0, 0.0
         discrete = [k for k, signal in enumerate(self.inputs) if self._has_events and signal.discrete]
@@ -96,7 +98,8 @@ class FmuPart:
         self._acting = [*_directly_acting(self.description, [inputs[k].name for k in self._real_inputs])]
         self._derivatives = Derivatives(self._version, self._in, out)
         self._fmu: Any = None
-        self._equal: float | None = None  # length of the last step, s
+        # An FMU that supports only equal communication steps receives this step length, s, in each step.
+        self._equal: float | None = None
         self._new_instance()
 
     def _accesses(self, variables: Sequence[Any], chosen: Sequence[int]) -> Iterator[TypedVariables]:
@@ -181,7 +184,7 @@ class FmuPart:
                 more["required_intermediate_variables"] = self._in
         log = logger(self._messages)
         try:
-            # If a library cannot be loaded, FMPy changes the working folder; `chdir` restores this folder.
+            # If a shared library cannot be loaded, FMPy changes the working directory and does not restore it.
             with chdir("."):
                 self._fmu = fmpy.instantiate_fmu(
                     str(self._folder), self.description, "CoSimulation", debug_logging=True, logger=log, **more
@@ -239,7 +242,7 @@ class FmuPart:
             if claim and np.isfinite(given).all():
                 self._broken = ClaimFailed(self, claim, f"reports an error at t = {self._t:.9g} s: {said}")
             raise self._broken or PartFailed(f"{where}: {said}") from None
-        # For example, NaN cannot be rounded to an integer.
+        # For example, Python raises one of these errors if NaN is rounded to an integer.
         except (OverflowError, ValueError) as error:
             raise PartFailed(f"{self.name} at t = {self._t:.9g} s: {error}") from None
 
@@ -346,14 +349,14 @@ class FmuPart:
         return float(reached), bool(event)
 
     def _advance(self, t: float, h: float, courses: Array) -> tuple[float, bool]:
-        # Step lengths are differences of times, so equal steps can differ in the last digit.
+        # Step lengths are differences of times, so rounding errors make equal steps differ in the last digit.
         if not self.abilities.varies:
             self._equal = self._equal if self._equal and abs(h / self._equal - 1.0) < 1e-9 else h
             h = self._equal
         self._course, self._begin, self._length = courses, t, h
         if np.array_equal(courses[self._discrete, 0], self._held):
             self._set_continuous(courses[:, 0])
-        else:  # Discrete inputs may change only in event mode.
+        else:  # Discrete inputs of an FMU may change only in event mode.
             self._settle(courses[:, 0])
             if self.ended:
                 return t, False

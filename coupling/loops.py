@@ -12,8 +12,8 @@ from ..core.trajectory import Array
 from .network import Network
 
 Evaluation = Callable[[Array], Array]
-_SINGULAR = 1e12  # A Jacobian with a larger condition number is treated as singular.
-# Two solutions are different if they differ by more than this fraction of max(1, largest input).
+_SINGULAR = 1e12  # A Jacobian matrix counts as singular if its condition number exceeds this value.
+# Two solutions of an algebraic loop differ if an input differs by over this fraction of max(1, largest input).
 _OTHER = 1e-6
 
 
@@ -39,7 +39,8 @@ def consistent_outputs(network: Network) -> tuple[Array, Array | None]:
     def evaluated(inputs: Array) -> Array:
         return network.inputs_at(outputs(inputs))
 
-    passes = len(network.parts) + 2  # Without algebraic loops, this number of evaluations is enough.
+    # If the FMUs form no algebraic loop, their inputs are consistent after at most this number of evaluations.
+    passes = len(network.parts) + 2
     u = _passed(evaluated, network.starts, passes)
     again = _passed(evaluated, network.starts + 1.0, passes)
     if u is not None and again is not None and np.allclose(again, u, rtol=1e-9, atol=1e-9):
@@ -48,7 +49,7 @@ def consistent_outputs(network: Network) -> tuple[Array, Array | None]:
     _check_unique(evaluated, u, network)
     second = _second(evaluated, u)
     other = None if second is None else outputs(second)
-    # The last evaluation is at u, because each FMU keeps the inputs of its last evaluation.
+    # An FMU stores the inputs of its last evaluation, so the solution of the loops is evaluated last.
     return outputs(u), other
 
 
@@ -78,7 +79,7 @@ def _solution(evaluated: Evaluation, network: Network) -> Array:
         return u
     r = evaluated(u) - u
     if not np.all(np.isfinite(r)):
-        # The evaluation begins with finite start values, so only outputs that cause the failure become invalid.
+        # With finite start values as inputs, only those FMU outputs that cause the failure are infinite or NaN.
         first = evaluated(network.starts)
         lost = np.flatnonzero(~np.isfinite(first if not np.isfinite(first).all() else r))
         label = network.label(int(network.source[lost[0]]))

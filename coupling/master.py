@@ -37,22 +37,22 @@ from .stepping import (
     Stepper,
 )
 
-_EVENT_PASSES = 100  # largest number of repeated evaluations of all FMUs at one event
-# The coupling is unstable if inputs differ by more than half of their range in more successive steps than this.
+_EVENT_PASSES = 100  # At one event, the evaluation of all FMUs is repeated at most this number of times.
+# A coupling is unstable if extrapolated inputs are wrong by half their range in more successive steps than this.
 _LOST = 30
-# The shortest step is this fraction of the simulated time; only a step to an event may be shorter.
+# The communication step is at least this fraction of the simulated time, unless the step ends at an event.
 _SHORTEST = 1e-9
-# Upper limit of the relative tolerance of the iteration in a step: the residual adds noise to the outputs.
+# Without rigid connections, Newton iterations have at most this relative tolerance, to limit noise in the outputs.
 _ITERATION = 1e-9
-# Lower limit of the relative tolerance of the iteration: below it, rounding errors prevent convergence.
+# Newton iterations have at least this relative tolerance, because rounding errors prevent smaller residuals.
 _ROUNDING = 1e-11
-# If ranges are known, errors are divided by at least this fraction of the signal's magnitude.
+# If the range of a signal is known, its error is divided by at least this fraction of the signal's magnitude.
 _LEAST = 1e-3
-# If ranges are not yet known, errors are divided by at least this fraction of the signal's magnitude.
+# If a signal's range is not yet known, its error is divided by at least this fraction of the signal's magnitude.
 _LEAST_YET = 0.1
-# With rigid connections (pins), the first step is at least this fraction of the nominal step.
+# If FMUs are rigidly connected, the first step is at least about this fraction of the nominal communication step.
 _PINNED = 0.2
-# Two rigidly connected positions may initially differ by this fraction of max(position, 1 m or 1 rad).
+# Two rigidly connected positions may initially differ by at most this fraction of max(position, 1 m or 1 rad).
 _OPEN = 1e-8
 # Two rigidly connected velocities may initially differ by this fraction of max(velocity, 1 m/s or 1 rad/s).
 _MOVING = 1e-6
@@ -147,7 +147,7 @@ class Master:
         self._network, self._steppers, self._settings = network, steppers, settings
         parts = network.parts
         self._shortens = not network.needs_equal_steps and all(p.abilities.restores for p in parts)
-        # FMUs repeat a step only if the step is rejected or if an event occurs inside the step.
+        # An FMU repeats a communication step only if the step is rejected or if an event occurs inside the step.
         may_fail = settings.step is None or any(stepper.iterates for stepper in steppers)
         self._repeats = self._shortens and (may_fail or any(p.abilities.returns_early for p in parts))
         self._saves = {
@@ -167,9 +167,10 @@ class Master:
         self._noise = NoiseLevels(network.n_y + len(network.pins), self._shortest)
         self._extrapolated = [int(k) for s in steppers if s.method == SEQUENTIAL for k in s.group.feedback]
         self._lost = 0
-        self._failure: PartFailed | None = None  # failure of an FMU that has caused the last rejection of a step
+        # If an FMU failure has caused the last rejection of a step, this attribute contains the exception.
+        self._failure: PartFailed | None = None
         self._not_finite = ""
-        # The second initial solution of the algebraic loops is None if only one solution is found.
+        # If the algebraic loops have only one known initial solution, the second solution is None.
         self.second: Array | None = None
 
     def run(self, progress: Progress = silent) -> Record:
@@ -193,7 +194,8 @@ class Master:
             used, error = self._attempt(present, end)
             if used is not None:
                 h = self._longer(used, h, error) if s.step is None else s.step
-                if s.step is None and present.last is None:  # After an event, the next step is short.
+                # Outputs can change quickly after an event, so the next step is as short as the first step.
+                if s.step is None and present.last is None:
                     h = min(h, self._first(present))
                 count += 1
                 if count % 64 == 0:
@@ -203,7 +205,7 @@ class Master:
                 h = self._shorter(end - present.t, error, present.t)
         if not self._record.pieces:
             self._check_running()
-        # At the final time, a request of an FMU to end the simulation is not reported.
+        # An FMU may request the end of the simulation, but at the final time this request is not reported.
         if finished:
             self._record.ended_by = ""
         self._record.missed, self._record.noise = self._noise.jumps, self._noise.levels
@@ -562,7 +564,7 @@ class Master:
         rows = self._extrapolated
         off = polynomials.ends(step.courses[rows] - step.predicted[rows]) / scale[rows]
         self._lost = 0 if np.abs(off).max(initial=0.0) < 0.5 else self._lost + 1
-        # An infinite or NaN value is not treated here; it causes an error when the step is accepted.
+        # Infinite or NaN inputs raise an error later, when the communication step is accepted.
         if self._lost > _LOST:
             raise SolveError(
                 f"coupling: at t = {step.end:.9g} s the extrapolated inputs have differed from the computed ones"
@@ -606,7 +608,7 @@ class Master:
 
     def _longer(self, used: float, h: float, error: float) -> float:
         s = self._settings
-        # If an event or a sample time has shortened the step, the planned length h remains suitable.
+        # A step that an event or a sample time has shortened does not reduce the planned length of the next step.
         if used < 0.99 * h and error <= 1.0:
             return h
         factor = 0.9 * max(error, 1e-6) ** -self._exponent()

@@ -26,11 +26,11 @@ from .verdict import (
     simulated,
 )
 
-# The steps of the compared runs are these multiples of the step of the user's run.
+# The compared runs have communication steps of these multiples of the step in the user's run.
 _STEPS = (4.0, 2.0, 1.0, 0.5, 0.25)
-# The tolerances of the compared runs are these multiples of the tolerance of the user's run.
+# The compared runs have tolerances of these multiples of the tolerance in the user's run.
 _TOLERANCES = (10.0, 1.0, 0.1)
-# The reference run should have this fraction of the error of the run with the shortest step.
+# The error of the reference run should be this fraction of the error of the compared run with the shortest step.
 _BIAS = 1.0 / 16.0
 _METHODS: tuple[tuple[str, int | None], ...] = (
     (SEQUENTIAL, 0),
@@ -135,7 +135,7 @@ def _reference(system: CoupledSystem, settings: Settings, judged: Coupled, short
     name = f"run with a step of {step:.3g} s"
     try:
         record = simulated(network, judged.choices, replace(settings, step=step), silent)
-    except GpmelicaError:  # An FMU may reject the short steps of the reference run.
+    except GpmelicaError:  # An FMU may reject the short communication steps of the reference run.
         assert judged.finer is not None
         record, name = judged.finer, "finer run of the verdict"
     values = record.sample(output_times(settings))[: network.n_y]

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-# A vibration is resolved if each period has at least this number of communication steps.
+# A vibration counts as resolved if each period contains at least this number of communication steps.
 _STEPS = 10.0
 
 

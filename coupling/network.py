@@ -15,7 +15,7 @@ from ..core.errors import DescriptionError, Problem
 from ..core.trajectory import Array
 from .participant import Participant, PortSignal
 
-Port = tuple[str, str]  # name of an FMU, and name of one of its inputs or outputs
+Port = tuple[str, str]  # A port consists of the name of an FMU and the name of one of its inputs or outputs.
 
 
 @dataclass(frozen=True)

@@ -13,16 +13,16 @@ import numpy as np
 from ..core.trajectory import Array
 
 Residual = Callable[[Array], Array]
-# The Jacobian is recomputed if the new residual exceeds this fraction of the previous residual.
+# The Jacobian matrix is recomputed if an iteration leaves more than this fraction of the residual.
 _RENEW = 0.1
-_MOST = 25  # largest number of updates of the unknowns in one step
-# After many iterations, a residual above this fraction of the previous one consists of rounding errors.
+_MOST = 25  # A Newton iteration fails if it does not converge within this number of updates of the unknowns.
+# After many updates, a Newton iteration counts as stalled if an update leaves over this fraction of the residual.
 _STALLED = 0.5
-# A stalled iteration is accepted if the residual is at most this many times the tolerance.
+# The result of a stalled iteration is accepted if the residual is at most this many times the tolerance.
 _NOISE = 100.0
-# The increment of a finite difference is this fraction of the unknown's typical size.
+# A finite difference changes an unknown by this fraction of the unknown's typical size.
 _NUDGE = 1e-4
-# If rounding errors hide a finite difference, its increment is enlarged by at most this factor.
+# If rounding errors dominate a finite difference, its increment is enlarged by at most this factor.
 _MOST_NUDGED = 1e8
 
 
@@ -68,7 +68,7 @@ class Solver:
             if not np.isfinite(before):
                 return False
             dz = scale * self._update(r)
-            # The update is so small that the residual contains only rounding errors.
+            # If an update of the unknowns is this small, the residual contains only rounding errors.
             if _norm(dz / scale) <= 1e-3 * tolerance and self.contraction > 0.5:
                 return True
             z += dz

@@ -6,13 +6,13 @@ import numpy as np
 
 from ..core.trajectory import Array
 
-# If more steps of minimum length than this have too large an error, the error is noise and not a jump.
+# If more than this many of the shortest steps have large errors, the cause is noise in an output and not a jump.
 _RECURRING = 8
-# A step this many times longer than the shortest step ends a series of shortest steps.
+# A series of short steps ends if a step is more than this many times longer than the shortest step.
 _LEFT = 100.0
-# If the error is below this fraction of the admissible error, the next step becomes longer.
+# An error counts as large if it exceeds this fraction of the admissible error.
 _GROWING = 0.25
-# In a long step, noise may cause errors this many times larger than in the shortest steps.
+# In long steps, errors up to this many times the errors of the shortest steps are attributed to noise.
 _MARGIN = 4.0
 
 

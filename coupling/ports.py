@@ -20,9 +20,9 @@ from .units import FORCE, METRE, SECOND, WATT
 _RATES = {"x": "v", "s": "v", "q": "w", "phi": "w", "angle": "rate", "position": "velocity"}
 _AXES = ("x", "y", "z")
 _NOISE = 1e-9  # The rounding error of an input is assumed to be this fraction of the input's magnitude.
-# Sizes of rounding errors for derivatives of order 0, 1 and 2, relative to position/durationⁿ for order n.
+# The n-th time derivative of a position has a rounding error of element n of this tuple times position/durationⁿ.
 _REST = (0.0, 1e-9, 1e-6)
-# A signal below this fraction of its nominal magnitude is a rounding error. FMUs declare some magnitudes.
+# A signal below this fraction of its nominal magnitude, declared by the FMU or assumed, is a rounding error.
 _DECLARED, _ASSUMED = 1e-9, 1e-12
 
 

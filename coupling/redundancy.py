@@ -54,7 +54,8 @@ class PinBasis:
         idle = np.linalg.qr(np.array([*self._idle(values[self._rows])]).T)[0]
         kept = self._matrix - idle @ (idle.T @ self._matrix)
         left, _, right = np.linalg.svd(kept, full_matrices=False)
-        if self._matrix.shape[1] == self.size:  # The new orthonormal basis is closest to the old one.
+        if self._matrix.shape[1] == self.size:
+            # The polar decomposition yields the orthonormal basis that is closest to the previous basis.
             self._matrix = left @ right
         else:
             self._matrix = left[:, : self.size]

@@ -31,9 +31,9 @@ from .stepping import (
 )
 from .system import CouplingRemark
 
-# A step resolves the vibration of a connection up to this product of angular frequency and step.
+# A step resolves the vibration of a connection if the angular frequency times the step is at most this value.
 _FAST = 2.0
-# A test step with this fraction of the communication step is so short that masses hardly move.
+# Masses hardly move during a test step with this fraction of the length of a communication step.
 _SHORT = 1e-3
 
 

@@ -17,16 +17,16 @@ from .ports import is_force, is_motion
 from .stepping import Present, held
 from .system import CouplingRemark
 
-_SAME = 1e-9  # Outputs are equal if their relative difference is at most this number.
-# An output depends on an input if it changes by more than this number of units in the last place.
+_SAME = 1e-9  # Two outputs count as equal if their relative difference is at most this value.
+# An output depends on an input if the output changes by more than this number of units in the last place.
 _NOTICED = 64.0
-# number of steps of the test in which an FMU moves under constant forces
+# In one test, an FMU moves under constant forces for this number of steps.
 _PROBES = 100
-# A motion is bounded if the second half of the test increases the largest displacement by at most this factor.
+# A motion is bounded if the second half of a test increases the largest displacement by at most this factor.
 _FURTHER = 1.5
-# The test step is halved at most this number of times until the FMU accepts it.
+# The step of a test is halved at most this number of times until the FMU accepts the step.
 _MOST_HALVINGS = 10
-# An FMU is at rest if its motion without forces is below this fraction of its motion with forces.
+# An FMU is at rest if its displacement without forces is below this fraction of its displacement with forces.
 _AT_REST = 1e-5
 
 
@@ -37,7 +37,7 @@ def tested(
     given = network.inputs_at(present.values)[network.columns[k]]
     sampled = part.abilities.period is not None
     h = settings.nominal if sampled else _passed_length(part, present.t, settings.nominal, given)
-    # If an FMU fails in a test, its other capabilities are not tested.
+    # If an FMU fails in one test, the tests of its other capabilities are skipped.
     with suppress(PartFailed):
         for claim, why in _wrong(part, present.t, h, given):
             part.abilities = part.abilities.corrected(claim, why)
@@ -49,9 +49,9 @@ def tested(
         )
         yield CouplingRemark("takes_no_slopes", part.name, text)
     yield from _coarse(part, settings)
-    # The test requires an FMU with states that can repeat steps and vary their length.
+    # The equilibrium test requires an FMU that has states, can repeat steps, and accepts different step lengths.
     if able.restores and able.memory and able.varies:
-        # This test removes the forces at the connections, and some FMUs fail without them.
+        # The equilibrium test removes the forces at the connections, and some FMUs fail without these forces.
         with suppress(PartFailed):
             yield from _own_equilibrium(network, k, present, h, settings.stop - settings.start)
 
@@ -190,7 +190,7 @@ def _restores_wrongly(part: Participant, t: float, h: float, given: Array) -> st
     """
     course, begin = polynomials.constant(given), part.outputs_now()
     first = _stepped(part, t, h, given, course, course)
-    # An FMU may fail here, because the test changes its inputs.
+    # An FMU may fail in a test step, because the test changes the FMU's inputs.
     with suppress(PartFailed):
         _stepped(part, t, h, given, polynomials.constant(_higher(given)))
     try:

@@ -29,7 +29,7 @@ from .units import PhysicalUnit, by_name, conversion, defined
 
 ANNOTATION = "org.gpmelica.coupling"
 _FMU = "application/x-fmu-sharedlibrary"
-# Types of signals that the simulation master does not support, by the XML element that marks the type
+# Signals of these types are not supported; each key is the XML element that declares the type.
 _UNSUPPORTED = {
     "Dimension": "an array",
     "Clock": "a clock or a clocked variable",
@@ -401,7 +401,7 @@ class _Reader:
 
     def _annotation(self, node: Any) -> None:
         found, tag = self._found, _local(node)
-        if tag == "FixedStepMaster":  # OMSimulator stores its fixed step in this annotation.
+        if tag == "FixedStepMaster":  # OMSimulator stores its fixed step in the annotation FixedStepMaster.
             found.step = self._number(node, "stepSize", tag, 0.0) or found.step
         elif tag == "FixedStepAlgorithm":
             found.step = self._number(node, "baseStepSize", tag, 0.0) or found.step

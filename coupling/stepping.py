@@ -27,14 +27,14 @@ from .redundancy import PinBasis
 
 SEQUENTIAL, HERMITE, MEAN, PIN = "sequential", "hermite", "mean_force", "pin"
 METHODS = (SEQUENTIAL, HERMITE, MEAN, PIN)
-# Two test steps have the ratio of the golden section, so a vibration's period hardly ever divides both.
-# If a test step is a multiple of the period of a vibration, the step does not show the vibration.
+# Two test steps have the ratio of the golden section, so that hardly any vibration period divides both steps.
+# A test step that is a multiple of a vibration's period does not show the vibration.
 GOLDEN = (3.0 - 5.0**0.5) / 2.0
 _ROUNDING = 1e-12
-_MOST_EVENTS = 100  # largest number of events of one FMU in one step
-# The factor on velocity errors of rigid connections is at most this number; more would amplify rounding errors.
+_MOST_EVENTS = 100  # An FMU may have at most this number of events in one communication step.
+# This limit for the weight of velocity errors in rigid connections prevents the amplification of rounding errors.
 _ROUNDED = 2e3
-# Rigidly connected positions are equal if they differ by less than this fraction of the positions' range.
+# The iteration for rigid connections ends if positions differ by at most this fraction of the positions' range.
 _GAP = 1e-11
 
 
@@ -283,7 +283,7 @@ class Stepper:
         h. Slopes of positions are excluded, because velocities do not depend on forces.
         """
         ends = []
-        # The solver keeps the last Jacobian, so the last trial step has the length of the real step.
+        # The solver stores the last Jacobian matrix, so the last trial step is as long as the communication step.
         for part in (0.5, 1.0):
             trial = step.beginning(part)
             self._solve(present, trial, scale, tolerance)
@@ -506,7 +506,7 @@ class Stepper:
             return
         begin, rise = step.courses[rows, 0], step.courses[rows, 1]
         final = 2.0 * (end - begin) - rise
-        # The function searchsorted requires sorted arrays, and both arrays are sorted.
+        # NumPy's searchsorted requires sorted arrays, and both index arrays are sorted.
         sloped = np.searchsorted(rows, self._sloped)
         final[sloped], rise[sloped] = z[n + len(rows) :], present.slopes[self._sloped] * step.h
         step.courses[rows] = polynomials.hermite(present.values[rows], rise, end, final)

@@ -13,11 +13,11 @@ from .network import Network
 from .ports import RoundingSizes
 from .system import CouplingRemark
 
-# A change in one step is a candidate for a jump if it exceeds this fraction of the output's range.
+# A change in one communication step may be a jump if it exceeds this fraction of the output's range.
 _LARGE = 0.1
-# A change below this fraction of the output's magnitude is a rounding error.
+# A change of an output counts as a rounding error if it is below this fraction of the output's magnitude.
 _ROUNDING = 1e-9
-# A candidate is a jump if more than this fraction of the change remains in a run with shorter steps.
+# A change of an output is a jump if more than this fraction of the change remains in a run with shorter steps.
 _STAYS = 0.8
 
 

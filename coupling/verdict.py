@@ -35,20 +35,20 @@ from .system import CoupledSystem, CouplingRemark
 from .unreported import unreported_events
 from .whole import WholeDifference, compare_whole
 
-_OUTPUTS = 1000  # number of intervals between the output times of a run
-# Rigidly connected positions may differ by at most this fraction of their range.
+_OUTPUTS = 1000  # The output times of a run divide its duration into this number of equal intervals.
+# Rigidly connected positions may differ by at most this fraction of the positions' range.
 _GAP = 1e-9
-# Differences of rigidly connected positions are divided by at least this length or angle, m or rad.
+# The difference of two rigidly connected positions is divided by at least this length, m, or angle, rad.
 _REST = 1e-6
-# If the error exceeds the tolerance, step and tolerance are reduced at most this number of times.
+# If the estimated error exceeds the tolerance, step and tolerance are reduced at most this number of times.
 _REFINEMENTS = 2
-# admissible relative error if neither the user nor the archive specifies a tolerance
+# This relative error is admissible if neither the user nor the SSP archive specifies a tolerance.
 _USUAL = 1e-4
-# The finer run, from which the error is estimated, has a tolerance smaller by this factor.
+# The error is estimated from a finer run, whose tolerance is smaller by this factor.
 _FINER = 10.0
-# At most this number of runs is made until the assumed ranges of the signals are confirmed.
+# To confirm the assumed ranges of the signals, the coupled system is simulated at most this number of times.
 _TRIALS = 3
-# An assumed range of a signal is confirmed if it is at most this many times the range in the run.
+# An assumed range of a signal is confirmed if it is at most this many times the signal's range in the run.
 _CONFIRMED = 2.0
 _NOT_COMPARED = (
     "the archive contains the uncut mechanism, but no signal could be compared with it: connections from outside"
@@ -260,7 +260,7 @@ def couple(system: CoupledSystem, options: Options, progress: Progress = silent)
     DescriptionError : if the final time is not known
     SolveError : if the coupling is unstable or an FMU fails
     """
-    # The loop ends, because each pass corrects one more wrong capability of an FMU.
+    # The loop terminates, because each pass corrects one more wrong capability flag of an FMU.
     while True:
         try:
             return _couple(system, options, progress)
@@ -279,7 +279,7 @@ def _couple(system: CoupledSystem, options: Options, progress: Progress) -> Coup
     coarse = _coarse(system.network, choices, settings)
     settings, run = _scaled(system.network, choices, settings, coarse, progress)
     note_rounding(system.network, np.array(run.values))
-    # The settings of the first run define the times at which all runs are compared.
+    # All runs are compared at the output times that follow from the settings of the first run.
     asked, trials = settings, []
     for left in range(_REFINEMENTS, -1, -1):
         fine = simulated(system.network, choices, _finer(settings), progress)
@@ -289,14 +289,14 @@ def _couple(system: CoupledSystem, options: Options, progress: Progress) -> Coup
         if error <= tolerance or options.step is not None or not left:
             break
         coarse, run, settings = run, fine, _finer(settings)
-    # A smaller communication step can increase the integration errors inside an FMU.
+    # The run with the smallest error is chosen, because shorter steps can increase errors inside an FMU.
     error, worst, settings, (coarse, run, fine) = min(trials, key=itemgetter(0))
     settings = _shared(settings, run, fine)
     remarks += end_remarks(run.ended_by or fine.ended_by, settings.stop, stop)
     order = None if coarse is None else _order(system.network, rows, (coarse, run, fine), error, asked)
     whole = None
     if system.whole is not None:
-        # With bushings, the uncut mechanism is compared with the finer run, which has less coupling error.
+        # If bushings replace joints, the uncut mechanism is compared with the more accurate, finer run.
         chosen = run if system.whole.exact else fine
         whole = compare_whole(system.whole, system.network, rows, chosen, settings, output_times(settings))
         remarks += wrong_claims(system.whole.part)
@@ -383,7 +383,7 @@ def _refined(s: Settings, length: float, tolerance: float) -> Settings:
 def _coarse(network: Network, choices: Sequence[MethodChoice], settings: Settings) -> Record | None:
     try:
         return simulated(network, choices, _coarser(settings), silent)
-    # An FMU can fail in the coarser run, because its steps are longer.
+    # An FMU may reject the longer communication steps of the coarser run.
     except (SolveError, ClaimFailed):
         return None
 

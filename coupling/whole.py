@@ -98,7 +98,7 @@ def compare_whole(
     expected[:, ~kept] = np.nan
     names = [".".join(network.outputs[row]) for row in at]
     values = dict(zip(names, expected, strict=True))
-    # Final times are equal if they differ by at most one output step.
+    # Two final times count as equal if they differ by at most one output step.
     if np.count_nonzero(missing) > 1:
         end = f"the final time, {record.times[-1]:.9g} s in the uncut mechanism"
         return WholeDifference(math.inf, end, whole.exact, values)

@@ -24,7 +24,7 @@ from .cuts import Cut
 from .fmus import MEMBERS
 from .laws import AXES, ends_of
 
-WHOLE = "Whole"  # name of the FMU of the uncut mechanism
+WHOLE = "Whole"  # The FMU of the uncut mechanism has this name in an SSP archive.
 _MOTION = tuple(member for member in MEMBERS if member[0] != "f")
 _FORCES = tuple(member for member in MEMBERS if member[0] == "f")
 

@@ -8,7 +8,7 @@ from typing import Any
 from ..exchange.names import printable
 from ..exchange.toml_text import value
 
-# In each table of the TOML file, these keys come first, in this order.
+# These keys come first in each table of a written TOML file, in this order.
 _FIRST = ("name", "link", "joint", "parent", "type", "frame")
 
 

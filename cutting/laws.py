@@ -159,7 +159,7 @@ def rope(name: str, line: Line, chain: Description, starts: Mapping[str, float])
     The force results from a spring and a damper, or from an expression in the description.
     """
     length, rate, force = outputs = [f"{line.name}_{key}" for key in ("length", "rate", "force")]
-    # The name of the rope as prefix makes these names different from names of parameters.
+    # Variable names begin with the rope's name, so that they differ from parameter names.
     d = {axis: f"{line.name}_d{axis}" for axis in AXES}
     definitions: dict[str, Definition] = {d[axis]: ("m", f"b_{axis} - a_{axis}") for axis in AXES}
     definitions[length] = "m", f"sqrt({' + '.join(f'{d[axis]}^2' for axis in AXES)})"

@@ -29,9 +29,9 @@ Tables = dict[str, Any]
 _LISTS = ("closures", "programmed", "motions", "nonholonomic", "forces", "lines", "contacts", *ELEMENTS)
 _OUTPUTS = ("loads", "points", "links")
 _COPIED = ("schema", "gravity", "parameters", "tables")
-# The letter of a part ends its name, `part_a` for the first part.
+# The FMUs of a cut mechanism are named part_a, part_b and so on, with these letters.
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
-# A central difference of two poses with this time step, s, gives initial velocities.
+# Initial velocities follow from a central difference of two poses with this time step, s.
 _STEP = 1e-6
 
 
@@ -97,7 +97,7 @@ class _Owners:
         links = [link["name"] for link in tables.get("links", ())]
         self.bodies = [*(["base"] if "base" in tables else []), *links]
         self._links = {name: frozenset([name]) for name in self.bodies}
-        # The coordinate of a cut joint depends on links in two parts.
+        # The coordinate of a cut joint depends on links on both sides of the cut.
         self._coordinates = self._links | {c.name: frozenset(c.links) for c in cuts if c.kind == "joint"}
         self._points = {name: self._of_link(point["link"]) for name, point in tables.get("points", {}).items()}
         self._parameters = {*tables.get("parameters", ()), "t", "pi"}
@@ -107,7 +107,7 @@ class _Owners:
                 self._elements[entry["name"]] = self.of({k: v for k, v in entry.items() if k != "name"})
 
     def _of_link(self, name: str) -> frozenset[str]:
-        # The ground belongs to no part of a cut mechanism.
+        # The ground is not a link, so it belongs to no single FMU of a cut mechanism.
         return self._links.get(name, frozenset())
 
     def of(self, entry: Any, key: str = "") -> frozenset[str]:
@@ -126,14 +126,15 @@ class _Owners:
             return self._of_link(entry.partition(".")[0])
         if key == "point" and entry in self._points:
             return self._points[entry]
-        if key == "drives":  # A controller's key `drives` names an input.
+        # The key `drives` of a controller contains the name of an input.
+        if key == "drives":
             return self._named(f"{entry}_")
         return self._in_expression(entry)
 
     def _in_expression(self, text: str) -> frozenset[str]:
         try:
             names = set(expressions.names(expressions.parse(text)))
-        except ValueError:  # A name or a keyword is not an expression.
+        except ValueError:  # Some names and keywords are not valid expressions, so the parser rejects them.
             return frozenset()
         return frozenset().union(*map(self._named, names - self._parameters))
 

@@ -21,14 +21,14 @@ from .cuts import Cut, PointPair
 from .fmus import MEMBERS
 from .laws import AXES, ends_of
 
-_UNIT = 1.0  # force, N, whose effect on accelerations is measured
-# A spring-damper (bushing) is stable up to this product of its angular frequency and the communication step.
+_UNIT = 1.0  # The effect of forces on accelerations is measured with a force of this magnitude, N.
+# A spring-damper (bushing) is stable if its angular frequency times the communication step is at most this value.
 _LIMIT = 0.1
-_RATIO = 0.5  # damping ratio of a spring-damper that replaces a joint
-# The communication step for stiff spring-dampers is at least the usual step divided by this number.
+_RATIO = 0.5  # Spring-dampers that replace joints have this damping ratio.
+# For stiff spring-dampers, the communication step is divided by at most this number.
 _MOST_STEPS = 100
-_NO_FORCE = 1e-300  # Forces are divided by at least this value, N, which prevents a division by zero.
-_RANK = 1e-9  # A singular value below this fraction of the largest one counts as zero.
+_NO_FORCE = 1e-300  # A force in a denominator is at least this value, N, which prevents a division by zero.
+_RANK = 1e-9  # A singular value counts as zero if it is below this fraction of the largest singular value.
 
 
 @dataclass(frozen=True)

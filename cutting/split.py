@@ -28,14 +28,14 @@ from .modes import frequencies
 from .parts import MachinePart, Tables, parts_of
 from .pins import PartsAtStart
 
-# Each output step has this number of communication steps, for SSP programs without step size control.
+# Each output step is divided into this number of communication steps for simulation masters with a fixed step.
 _STEPS = 10
-# The tolerance of the parts is the description's times this factor: stiff bushings amplify position errors.
+# FMUs of a cut mechanism have the described tolerance times this factor, because stiff bushings amplify errors.
 _FINER = 1e-2
-_FINEST = 1e-12  # smallest solver tolerance of a part's FMU
-# The initial force may deflect a spring-damper (bushing) by this fraction of the mechanism's extent.
+_FINEST = 1e-12  # The solver tolerance of an FMU of a cut mechanism is at least this value.
+# The initial force may deflect a spring-damper (bushing) by at most this fraction of the mechanism's size.
 _DEFLECTION = 1e-3
-# Accelerations, efforts and loads jump if a force jumps, so they are not compared with the uncut mechanism.
+# Accelerations, efforts and reactions jump if a force jumps, so they are not compared with the uncut mechanism.
 _JUMPING = ("acceleration", "effort", "load")
 _EQUAL = ("coordinate", "point", "link", "line", "contact", "support", "element", "output", "filter")
 
@@ -137,7 +137,7 @@ class _Splitting:
         self._builder = FmuBuilder(options.fmi, options.march, options.progress)
         self._pins = [cut for cut in cuts if cut.kind != "rope"]
         self._owner = {link: part.name for part in parts for link in part.links}
-        self._taken = {WHOLE, *self._owner.values()}  # names of FMUs in the archives
+        self._taken = {WHOLE, *self._owner.values()}  # The SSP archives already contain FMUs with these names.
         self._step = options.step or model.chain.simulation.output_step / _STEPS
         self.notes: list[str] = []
 

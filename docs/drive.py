@@ -12,7 +12,7 @@ import gpmelica as gp
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = Path(__file__).with_name("machines")
-# The keys are file names of pages; the values are example, case, and file with inputs over time.
+# Each key is the file name of a page; each value contains an example, a case, and a file of inputs over time.
 MACHINES: dict[str, tuple[str, str | None, str | None]] = {
     "tower_crane": ("tower_crane/tower_crane.toml", None, "tower_crane/commands.csv"),
     "lorry_crane": ("lorry_crane.toml", None, None),

@@ -26,9 +26,9 @@ from gpmelica.scene import axes_in_world, frames_of, in_world
 
 Array = NDArray[np.float64]
 FOLDER = Path(__file__).with_name("pictures")
-COLOURS = ("#c0392b", "#1e8449", "#1f618d")  # colours of the x, y and z axes
+COLOURS = ("#c0392b", "#1e8449", "#1f618d")  # The x, y and z axes have these colours.
 GREY, INK, BLUE = "#9aa2ad", "#1f2733", "#0072b2"
-# A picture shows a motion by a rotation of this angle, rad, or a translation by this number of axis lengths.
+# Joint motions are drawn as a rotation by this angle, rad, or a translation by this fraction of an axis length.
 ANGLE, LENGTH = np.deg2rad(30.0), 0.55
 STYLE = {"svg.hashsalt": "gpmelica", "font.family": "sans-serif", "font.size": 12, "text.color": INK}
 
@@ -149,7 +149,7 @@ def draw_orientation() -> None:
 
 def _arm(programmed: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the description of an arm of six links on a base with four spring supports."""
-    # For each link: joint position in the parent's frame in m, joint axis, initial angle in rad, mass in kg.
+    # Each link has a joint position in the parent frame, m, a joint axis, an initial angle, rad, and a mass, kg.
     links = {
         "waist": ([0.0, 0.0, 0.3], "z", 0.5, 8.0),
         "upper": ([0.0, 0.1, 0.2], "y", -1.0, 12.0),

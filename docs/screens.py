@@ -25,7 +25,7 @@ from gpmelica.preview.server import PreviewServer
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES, FOLDER = ROOT / "examples", Path(__file__).with_name("pictures")
 WIDTH, COLOURS = 1280, 256
-# Without a graphics card, a browser draws a page within this time, s.
+# A browser without a graphics card draws a page within this time, s.
 _DRAWING = 5.0
 
 

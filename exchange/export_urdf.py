@@ -22,7 +22,7 @@ from ..description.tables.frame import angles_of
 from ..description.tables.link import Joint
 from ..mechanism import GROUND, Body, Coordinate, Mechanism
 
-# URDF requires limits for prismatic joints, and limits of effort and velocity; 1e9 means no limit.
+# URDF requires limits of the position, effort and velocity of many joints; the value 1e9 means no limit.
 _UNLIMITED = {"lower": -1e9, "upper": 1e9, "effort": 1e9, "velocity": 1e9}
 _WHOLE = {"free": "floating", "planar": "planar"}
 _Z = (0.0, 0.0, 1.0)
@@ -64,7 +64,7 @@ class _Writer:
         self.rpy = {link.name: link.frame.rpy for link in numbers.chain.links if link.frame.matrix is None}
         self.joints = {link.name: link.joint for link in numbers.chain.links}
         self.aliases = _aliases(numbers)
-        self.taken: set[str] = set()  # names of all joints that the URDF file already contains
+        self.taken: set[str] = set()  # These joint names are already in use in the URDF file.
         self.robot = etree.Element("robot", name=numbers.name)
 
     def text(self) -> str:

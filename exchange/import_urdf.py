@@ -28,7 +28,8 @@ from .urdf import WITH_ONE_COORDINATE, Robot, UrdfInertial, UrdfJoint, UrdfLink,
 Table = dict[str, Any]
 _TYPES = {"continuous": "revolute", "floating": "free"}
 _GROUND = ("world", "ground")  # A massless root link with one of these names is replaced by the ground.
-_REGULAR = 0.01  # velocity v_s, in rad/s or m/s, of the friction law: force proportional to tanh(v/v_s)
+# Coulomb friction of imported joints is proportional to tanh(v/v_s) with this velocity v_s, rad/s or m/s.
+_REGULAR = 0.01
 _UNITS = {"soft_lower_limit": "", "soft_upper_limit": ""}
 
 
@@ -105,8 +106,9 @@ class _Import:
     floating: bool
     density: float | None = None
     notes: list[str] = field(default_factory=list)
-    planes: list[str] = field(default_factory=list)  # names of auxiliary links for planar joints
-    massless: list[str] = field(default_factory=list)  # names of the links without inertia
+    # Auxiliary links that represent the planes of planar joints have these names.
+    planes: list[str] = field(default_factory=list)
+    massless: list[str] = field(default_factory=list)  # Links with these names have no inertia in the URDF file.
 
     def result(self, source: str) -> Imported:
         robot = self.robot

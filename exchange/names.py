@@ -9,7 +9,7 @@ from itertools import chain, count
 from ..description.fields.names import prefix as part_name
 
 _LONGEST = 64
-# These names are also tables of the description, so links must have other names.
+# Links cannot have these names, because the description has tables with the same names.
 _TAKEN = ("base",)
 
 
@@ -39,7 +39,7 @@ def identifiers(names: Iterable[str], prefix: str, valid: Callable[[str], str] =
 
     found: dict[str, str] = {}
     waiting = list(dict.fromkeys(names))
-    # Valid names are treated first, so that they remain unchanged.
+    # Valid names are treated first, so that no converted name takes the place of a valid one.
     for name in sorted(waiting, key=lambda name: not is_free(name, ())):
         taken = {*found.values()}
         word = re.sub(r"[^A-Za-z0-9_]", "_", name)

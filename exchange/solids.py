@@ -62,7 +62,7 @@ def _solid(shape: Table) -> tuple[float, Array, Array, bool]:
 
 
 def _of_mesh(shape: Table) -> tuple[float, Array, Array, bool]:
-    # The package is imported here, because its import takes almost a second.
+    # Only mesh shapes require trimesh, whose import takes almost a second.
     import trimesh
 
     found = read_mesh(Path(shape["file"]), most=None)

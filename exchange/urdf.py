@@ -32,7 +32,7 @@ _KEPT = {
     "calibration": ("rising", "falling", "reference_position"),
 }
 _MOMENTS = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
-# The reader uses these attributes, by XML tag; it ignores all other attributes.
+# The URDF reader uses these attributes of each XML element and ignores all other attributes.
 _READ: dict[str, tuple[str, ...]] = {
     "link": ("name",),
     "inertial": (),
@@ -47,7 +47,7 @@ _READ: dict[str, tuple[str, ...]] = {
     "limit": _LIMITS,
     "mimic": ("joint", "multiplier", "offset"),
 } | _KEPT
-_LARGEST = 1e30  # Numbers with a larger magnitude are rejected, as in descriptions.
+_LARGEST = 1e30  # A number in a URDF file is rejected if its magnitude exceeds this value.
 _LONGEST_NAME = 200
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 
@@ -239,7 +239,8 @@ class _Reader:
         damping, friction = (self.dissipation(element, key) for key in ("damping", "friction"))
         mimic = element.find("mimic")
         if mimic is not None and kind == "fixed":
-            self.others["<mimic> of fixed joint"] += 1  # A fixed joint has no coordinate, so it cannot mimic.
+            # A fixed joint has no coordinate, so its <mimic> element has no effect.
+            self.others["<mimic> of fixed joint"] += 1
         follows = None if mimic is None or kind == "fixed" else self.mimic(mimic)
         known = (
             "parent",
@@ -290,7 +291,7 @@ class _Reader:
     def axis(self, joint: etree._Element) -> Vector:
         element = joint.find("axis")
         if element is None:
-            return 1.0, 0.0, 0.0  # URDF defines this default axis.
+            return 1.0, 0.0, 0.0  # The URDF specification defines this default joint axis.
         axis = self.vector(element, "xyz", (1.0, 0.0, 0.0))
         length = math.hypot(*axis)
         if not length:
@@ -339,7 +340,7 @@ class _Reader:
             what = f"several links have no parent: {_few(roots)}" if roots else "every link has a parent"
             self.problem(self.root, f"{what}; links must form one tree")
         placed = roots[:1]
-        for link in placed:  # The loop appends the children of each link to this list.
+        for link in placed:  # The loop appends the child links of each link to the list over which it iterates.
             placed += [j.child for j in joints.values() if j.parent == link and j.child not in placed]
         if not self.problems and len(placed) < len(links):
             lost = [name for name in links if name not in placed]
@@ -427,7 +428,7 @@ class _Reader:
             found = tuple(map(float, words))
         except ValueError:
             found = ()
-        # float() also accepts 1_000, inf and non-ASCII digits, which are invalid in URDF.
+        # Python's float() also accepts 1_000, inf and non-ASCII digits, which are invalid in URDF.
         plain = all(_NUMBER.fullmatch(word) for word in words)
         if len(found) == count and plain and all(abs(x) <= _LARGEST for x in found):
             return found

@@ -14,8 +14,9 @@ from lxml import etree
 from ..core.errors import DescriptionError
 from ..core.input_files import read_text
 
-_LARGEST = 20_000_000  # Maximum size of an XML file, bytes. A humanoid robot with hands needs only 0.2 MB.
-# The expression finds a document type before the root element; `*+` prevents slow backtracking.
+# An XML file may have at most this size, bytes; a humanoid robot with hands needs only 0.2 MB.
+_LARGEST = 20_000_000
+# This expression finds a document type before the root element; the quantifier `*+` prevents slow backtracking.
 _DOCUMENT_TYPE = re.compile(r"(?>\s+|<!--.*?-->|<\?.*?\?>)*+<!DOCTYPE", re.DOTALL)
 
 
@@ -46,6 +47,6 @@ def read_xml(path: Path) -> etree._Element:
         root = etree.fromstring(text.encode("utf-8"), parser)
     except etree.XMLSyntaxError as error:
         raise DescriptionError(str(path), f"is not valid XML: {error.msg}") from None
-    except ValueError as error:  # lxml rejects control characters
+    except ValueError as error:  # lxml raises a ValueError for control characters.
         raise DescriptionError(str(path), f"is not valid XML: {error}") from None
     return root

@@ -40,7 +40,7 @@ _METHODS = (
     " 4(3), adaptive, for stiff models; 4: backward differentiation (BDF) of orders 1 to 5, adaptive, for stiff"
     " models; 0: automatic choice of 2 or 4, by the stiffest mode at the start and the measured cost"
 )
-# Real parameters of the FMU's built-in solver. Each tuple contains name, start value, unit and description.
+# The built-in solver of an FMU has real parameters with these names, start values, units and descriptions.
 REAL_SETTINGS = (
     ("solver_step", 1e-4, "s", "largest step size of the fixed-step method"),
     ("solver_tolerance", 1e-6, "1", "relative tolerance of the solver if the importer sets none"),
@@ -79,9 +79,10 @@ CORRECTIONS = (
         "sum of the norms of all corrections of rates by projections since the start",
     ),
 )
-_OF_PROJECTION = "projection"  # prefix of the names of variables that exist only in models with projection
+# Names of variables that exist only in models with projection onto the constraints begin with this prefix.
+_OF_PROJECTION = "projection"
 
-# FMI attributes type, causality, variability and initial of each kind of variable (FMI 2.0, table 2.2.7)
+# Each kind of variable has an FMI type, causality, variability and `initial` attribute (FMI 2.0, table 2.2.7).
 _ATTRIBUTES: dict[Kind, tuple[str, str, str, str | None]] = {
     "time": ("Real", "independent", "continuous", None),
     "state": ("Real", "local", "continuous", "calculated"),

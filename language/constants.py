@@ -70,7 +70,7 @@ def _value(tree: Expr, known: Mapping[str, float]) -> float | None:
         case "symbol":
             return known.get(tree.data)
         case "table":
-            return None  # a table lookup is never evaluated as a constant
+            return None  # A table lookup is never evaluated as a constant.
         case "if":
             left, right, then, otherwise = values
             if left is None or right is None:

@@ -61,7 +61,7 @@ def _noevent(tree: Expr) -> Expr:
 
 
 def _power_rule(a: Expr, b: Expr, da: Expr, db: Expr) -> Expr:
-    # If the exponent b is constant, its derivative db is zero, and the term with the logarithm vanishes.
+    # A constant exponent b has the derivative zero, so the term with the logarithm vanishes.
     return b * ir.power(a, b - 1.0) * da + ir.power(a, b) * call("log", a) * db
 
 

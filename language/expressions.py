@@ -43,10 +43,10 @@ _OPERATORS: dict[type[ast.operator], str] = {
     ast.Pow: "^",
 }
 _COMPARISONS: dict[type[ast.cmpop], str] = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
-_LONGEST = 10_000  # Largest number of characters of an expression.
-# Largest depth of an expression tree. Derivatives are three times as deep, and code generators are recursive.
+_LONGEST = 10_000  # An expression in a description may have at most this number of characters.
+# Expressions may be nested only to this depth, because code generators are recursive and derivatives are deeper.
 _DEEPEST = 50
-# Largest number of nodes of an expression; the size of derivatives grows with its cube.
+# An expression tree may have at most this number of nodes, because derivatives grow with the cube of this number.
 _MOST_PARTS = 1000
 
 

@@ -14,10 +14,10 @@ from .pace import Pace
 
 Array = NDArray[np.float64]
 
-# Largest step length, divided by the searched time span, that marks a feature of a function as short.
+# A time interval is short if its longest admissible step is below this fraction of the searched time span.
 _SHORT = 0.02
-_LOOKS = 257  # Number of equidistant samples with which a short feature of a function is examined.
-_HALF = 0.5  # A pulse is the time during which the function's change exceeds this fraction of its largest change.
+_LOOKS = 257  # A short feature of a function, such as a pulse, is examined at this number of equidistant times.
+_HALF = 0.5  # A pulse lasts while a function's change exceeds this fraction of the function's largest change.
 
 
 def held_values(initial: Sequence[float | None]) -> Iterator[list[float]]:

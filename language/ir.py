@@ -63,7 +63,7 @@ class Expr:
     args: tuple[Expr, ...] = ()
     data: Any = None
 
-    # This attribute makes NumPy use the operators of this class in expressions such as array * expr.
+    # With this attribute, NumPy calls the operators of this class in expressions such as array * expr.
     __array_ufunc__ = None
 
     def __add__(self, other: Operand) -> Expr:
@@ -454,5 +454,5 @@ def _identity(node: Expr) -> Hashable:
         return str(node.data[0])
     if node.op == "constant":
         return float(node.data)
-    # Slices are converted to text, because older Python versions cannot hash slices.
+    # Older Python versions cannot hash slices, so each slice is converted to text.
     return tuple(map(str, node.data)) if node.op == "index" else node.data

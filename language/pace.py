@@ -19,24 +19,24 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# Number of samples in the searched time span. A pulse of 1/100,000 of this span contains 5 samples.
+# A function is sampled at this number of times; a pulse of 1/100,000 of the searched time span contains 5 samples.
 CELLS = 2**19
-_FEW = 65  # Number of samples between two breakpoints if the function is a polynomial there.
-_NODES = 5  # Number of nodes of the interpolating polynomial of degree 4.
-# Admissible error of the interpolating polynomial, relative to the function's deviation from a straight line.
+_FEW = 65  # A polynomial between two breakpoints is sampled at this number of times.
+_NODES = 5  # An interpolating polynomial of degree 4 has this number of nodes.
+# The interpolation error is admissible up to this fraction of the function's deviation from a straight line.
 _RESOLVED = 0.01
-# A function counts as linear if its deviation from a line is below this fraction of the function's range.
+# A function is linear in an interval if its deviation from a line is below this fraction of the function's range.
 _QUIET = 1e-7
-# Number of successive intervals of similar length after which a step-size control has adapted to them.
+# After this number of intervals of similar length, the step-size control of an integrator has adapted its step.
 _AWAKE = 4
-# Largest shift of a sample from a regular grid of times, relative to half the mesh width of the grid.
+# Samples are shifted from an equidistant grid by at most this fraction of half the grid spacing.
 _SCATTER = 0.8
-# Fractional part of the golden ratio. Fractional parts of its multiples are nearly even in [0, 1].
+# The fractional parts of multiples of the golden ratio are nearly evenly distributed in [0, 1].
 _GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0
-# Largest admissible fraction of the searched time span in which the samples do not resolve the function.
+# The samples resolve a function if unresolved intervals cover at most this fraction of the searched time span.
 _UNRESOLVED = 0.01
-_SAME = 1e-9  # Largest relative difference of times that are treated as equal.
-# Length of a time window before an interval, divided by the step limit of the interval; see `_AWAKE`.
+_SAME = 1e-9  # Two times count as equal if their relative difference is at most this value.
+# The step-size control of an integrator remembers short steps for a time of this many step lengths.
 _MEMORY = 16.0
 
 

@@ -14,9 +14,9 @@ from .ir import Expr
 from .pace import STEADY, Pace, sampled
 
 Array = NDArray[np.float64]
-# Positions of the samples in a polynomial piece, relative to its length.
+# Samples within a polynomial piece have these positions, relative to the length of the piece.
 _SHARES = np.array([0.0, 0.25, 0.5, 0.75])
-# Numbers that define one piece: left end x0, and coefficients c0 to c3 of the polynomial in x − x0.
+# Each polynomial piece has this number of values: its left end x0 and the coefficients c0 to c3 in x − x0.
 PIECE = 5
 
 

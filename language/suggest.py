@@ -5,8 +5,9 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
-_ALIKE = 0.75  # Smallest similarity by difflib at which a name is suggested; less similar names would mislead.
-_SHOWN = 16  # Largest number of known names that a message lists.
+# A name is suggested only if its similarity by difflib reaches this value; less similar names would mislead.
+_ALIKE = 0.75
+_SHOWN = 16  # A message lists at most this number of known names.
 
 
 def several(names: str | Iterable[str]) -> tuple[str, ...]:

@@ -18,8 +18,8 @@ from .pace import STEADY, Pace, merged, searched
 
 Array = NDArray[np.float64]
 _POLYNOMIAL = ("+", "-", "*", "neg", "quintic_0")
-_POWERS = (2.0, 3.0, 4.0)  # A power with exponent 2, 3 or 4 is a polynomial that few samples resolve.
-# Distance of the outermost samples from the ends of a smooth interval, relative to the length of the interval.
+_POWERS = (2.0, 3.0, 4.0)  # A power with one of these exponents counts as a polynomial, which few samples resolve.
+# The outermost samples of a smooth interval lie this fraction of its length inside the interval.
 _INSIDE = 1e-9
 
 
@@ -198,7 +198,8 @@ def _held(tree: Expr, parameters: Mapping[str, float], initial: Mapping[str, flo
     """
     known = {"pi": math.pi, **parameters, **initial}
     values = [_initial(part, known) for part in _timeless(tree, parameters)]
-    with np.errstate(all="ignore"):  # An expression without a finite value does not limit the steps.
+    # An expression without a finite initial value does not limit the integration steps.
+    with np.errstate(all="ignore"):
         return [_with_held(tree, parameters, iter(choice)) for choice in held_values(values)]
 
 
@@ -257,7 +258,8 @@ def _pace(tree: Expr, parameters: Mapping[str, float], horizon: float) -> Pace:
         breaks = [*_breaks(tree, parameters)]
         return searched(function, (0.0, horizon), breaks, smooth=_is_smooth(tree))
     except ValueError:
-        return STEADY  # If the expression is undefined at some time, a run ends there with an error message.
+        # If the expression is undefined at some time, a run ends at this time with an error message.
+        return STEADY
 
 
 def _breaks(tree: Expr, parameters: Mapping[str, float]) -> Iterator[float]:

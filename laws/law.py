@@ -104,9 +104,8 @@ class Law:
     ) -> None:
         self._element, self._coordinate, self._expression = element, coordinate, expression
         self._driven = driven
-        self._known: dict[
-            str, Expr
-        ] = {}  # Expression of each quantity that the element has published, by symbol name.
+        # Each key is a symbol name, and each value is the expression of a quantity that the element has published.
+        self._known: dict[str, Expr] = {}
         self.observed: dict[str, Expr] = {}
         self.efforts: list[tuple[str, Expr]] = []
         self.forces: list[tuple[str, Vector]] = []

@@ -82,7 +82,7 @@ class _Builder(Generic[S, V, M]):
 
     def __init__(self, chain: Description, algebra: Algebra[S, V, M]) -> None:
         self.chain, self._general = chain, algebra
-        # The object `algebra` creates numbers or symbols, and records the description entry of each number.
+        # The object `algebra` creates numbers or symbols, and records the table entry that defines each number.
         self.algebra = algebra
         self.bodies: list[Body[S, V, M]] = []
         self.coordinates: list[Coordinate[S]] = []
@@ -164,7 +164,7 @@ class _Builder(Generic[S, V, M]):
     def _base(self, base: Base) -> tuple[BaseSupport[S, V], ...]:
         self._begin("base")
         self.first_body["base"] = len(self.bodies)
-        # At q_base = 0, the base frame coincides with the world frame; a joint with six coordinates connects both.
+        # A joint with six coordinates connects the base to the world; if all six are zero, both frames coincide.
         coordinates = self._coordinates("base", "base", Joint(type="free"), springs=False)
         # A fixed base needs no inertia parameters, because its inertia has no influence on any result.
         inertial = self._inertial("base", base, constant_inertia=base.support == "rigid")
@@ -408,7 +408,8 @@ class _Builder(Generic[S, V, M]):
         """Return the axes of a frame, which are constant numbers if they do not depend on parameters."""
         if not frame.is_turned_by_parameters:
             return self.algebra.constant_matrix(frame.rotation)
-        rows = [[0.0 + x for x in row] for row in frame.axes(self.algebra)]  # Adding 0.0 replaces -0.0 by 0.0.
+        # The addition of 0.0 turns -0.0 into 0.0.
+        rows = [[0.0 + x for x in row] for row in frame.axes(self.algebra)]
         return self.algebra.derived(f"{name}_rotation", self.algebra.matrix_of(rows), "1", f"axes of {text}")
 
     def _point(self, name: str, point: Point) -> Place[V]:
@@ -515,7 +516,7 @@ class _Builder(Generic[S, V, M]):
         )
 
 
-_BEAM = {  # Unit and description of each number that defines a beam.
+_BEAM = {  # Each number that defines a beam has a unit and a description.
     "length": ("m", "length"),
     "area": ("m2", "cross-sectional area"),
     "density": ("kg/m3", "density"),

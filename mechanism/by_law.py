@@ -19,7 +19,7 @@ from ..laws import law
 from ..laws.law import LawState, Vector, own_expressions, own_name
 from .algebra import Algebra, M, V
 
-# A function of a joint's name that returns the coordinate's name, the coordinate's unit and the effort's unit.
+# A function of this type maps a joint name to the coordinate's name, the coordinate's unit and the effort's unit.
 Coordinate = Callable[[str], tuple[str, str, str]]
 
 

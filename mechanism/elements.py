@@ -23,9 +23,9 @@ from ..language.ir import Expr
 from .algebra import Algebra, M, V
 from .parts import CoulombFriction, EndStops, Filter, HuntCrossley, Place, PlaneContact, TwoPointForce
 
-# A function that returns a body-fixed point for a link, a position on it, a name and a description.
+# A function of this type returns a body-fixed point from a link, a position on the link, a name and a description.
 Placed = Callable[..., Place[V]]
-# A function that returns the expression of an input from the input's name and its text or number.
+# A function of this type returns the expression of an input, given the input's name and its text or number.
 Given = Callable[[str, str | float | None], Expr | None]
 
 

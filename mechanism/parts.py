@@ -21,10 +21,10 @@ from ..language.ir import Expr
 from .algebra import M, V
 from .by_law import LawElement
 
-GROUND = -1  # Index of the ground among the bodies.
-# A two-point force element has no length if its length divided by the mechanism's extent is at most this value.
+GROUND = -1  # The ground has this index among the bodies.
+# A two-point force element counts as having no length below this fraction of the mechanism's size.
 MEETING = 1e-6
-# Number of Newton steps that compute friction efforts from joint reactions; equal in all backends.
+# In all backends, this number of Newton steps computes the friction efforts from the joint reactions.
 FRICTION_SWEEPS = 6
 
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from ..core.input_files import read_text
 
 Array = NDArray[np.float64]
-_LARGEST = 100_000_000  # maximum size of a COLLADA file, bytes
-_DEEPEST = 100  # maximum depth of nested nodes in a COLLADA file
+_LARGEST = 100_000_000  # A COLLADA file may have at most this size, bytes.
+_DEEPEST = 100  # Nodes in a COLLADA file may be nested at most this deeply.
 
 
 def read_collada(path: Path) -> tuple[Array, NDArray[np.int64]]:
@@ -28,7 +28,8 @@ def read_collada(path: Path) -> tuple[Array, NDArray[np.int64]]:
         If the file is not valid XML or refers to elements that do not exist.
     """
     options = {"resolve_entities": False, "no_network": True, "load_dtd": False, "remove_comments": True}
-    parser = etree.XMLParser(huge_tree=True, **options)  # Mesh coordinates can be a very long text.
+    # Without `huge_tree`, lxml rejects the long texts of mesh coordinates.
+    parser = etree.XMLParser(huge_tree=True, **options)
     try:
         root = etree.fromstring(read_text(path, _LARGEST).encode(), parser)
     except etree.XMLSyntaxError as error:
@@ -130,7 +131,8 @@ def _rotation(numbers: Array) -> Array:
     The argument contains the three components of the axis, and the angle in degrees.
     """
     axis, angle = numbers[:3] / np.linalg.norm(numbers[:3]), np.radians(numbers[3])
-    cross = np.cross(axis, np.eye(3)).T  # `cross @ v` is the vector product of the rotation axis and v
+    # The matrix product `cross @ v` is the vector product of the rotation axis and the vector v.
+    cross = np.cross(axis, np.eye(3)).T
     pose = np.eye(4)
     pose[:3, :3] += np.sin(angle) * cross + (1.0 - np.cos(angle)) * cross @ cross
     return pose

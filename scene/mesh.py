@@ -12,9 +12,11 @@ from ..core.errors import DescriptionError
 from ..core.file_kinds import why
 from .collada import read_collada
 
-_FINEST = 1000.0  # number of cells along the longest edge of the finest grid, in which a mesh is coarsened
-_RATIO = 1.3  # ratio of the numbers of cells per edge of a grid and of the next coarser grid
-_MOST = 5_000  # Largest number of triangles of a mesh, so that a page has at most a few megabytes.
+_FINEST = 1000.0  # The finest grid for the coarsening of a mesh has this number of cells along the longest edge.
+# In the coarsening of a mesh, each grid has this many times fewer cells per edge than the previous grid.
+_RATIO = 1.3
+# A drawn mesh has at most this number of triangles, so that an HTML page has at most a few megabytes.
+_MOST = 5_000
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ def read_mesh(path: Path, most: int | None = _MOST) -> Mesh:
     """
     try:
         vertices, faces = read_collada(path) if path.suffix.lower() == ".dae" else _by_trimesh(path)
-    except Exception as error:  # Parsers raise errors of any type for damaged files.
+    except Exception as error:  # Mesh parsers raise errors of any type for damaged files.
         raise DescriptionError(str(path), f"cannot be read as a mesh: {why(error)}") from None
     if not len(faces) or not np.isfinite(vertices).all():
         text = "has no triangles, or a corner that is not a finite number; check the mesh file"
@@ -67,7 +69,7 @@ def coarser(mesh: Mesh, most: int) -> Mesh:
 
 
 def _by_trimesh(path: Path) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    import trimesh  # The import of trimesh takes almost a second, so only mesh files cause it.
+    import trimesh  # Only mesh files require trimesh, whose import takes almost a second.
 
     found = trimesh.load_mesh(path)
     faces = np.asarray(getattr(found, "faces", ()), dtype=np.int64).reshape(-1, 3)

@@ -13,12 +13,12 @@ from ..core.trajectory import Array, Trajectory
 from ..mechanism import Mechanism, signal_names
 from .skeleton import frames_of
 
-_RATE = 60.0  # Animation frames per second of model time.
+_RATE = 60.0  # An animation has this number of frames per second of simulated time.
 _LEAST, _MOST = 240, 1800
-_NUMBERS = 40_000  # Largest number of poses (frames times bodies) on a page; each needs 28 bytes.
+_NUMBERS = 40_000  # An HTML page contains at most this number of poses (frames times bodies), each with 28 bytes.
 _SCALES = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0)
-_FARTHEST = 1e9  # A run has diverged if a coordinate (rad or m) or a velocity exceeds this value.
-_BENT = 0.6  # Largest angle between the ends of a beam whose deflection is drawn magnified, rad.
+_FARTHEST = 1e9  # A run has diverged if a coordinate (rad or m) or a velocity (rad/s or m/s) exceeds this value.
+_BENT = 0.6  # If the deflection of a beam is drawn magnified, its ends form at most this angle, rad.
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def sampled(mechanism: Mechanism, run: Trajectory, times: Array) -> tuple[Trajec
     """
     names = [signal_names(mechanism.coordinates, quantity) for quantity in ("position", "velocity")]
     for led in mechanism.filters:
-        # Filter states are interpolated between samples, like coordinates.
+        # The states of input filters are interpolated between samples, like coordinates.
         if led.signal("offset_rate").name in run.signals:
             names[0].append(led.signal("offset").name)
             names[1].append(led.signal("offset_rate").name)
@@ -93,7 +93,7 @@ def sampled(mechanism: Mechanism, run: Trajectory, times: Array) -> tuple[Trajec
     lost = np.flatnonzero(~(np.abs(np.hstack([q, qd])) < _FARTHEST).all(axis=1))
     last = int(lost[0]) if len(lost) else len(run.time)
     reached = int(np.count_nonzero(times <= run.time[max(last - 1, 0)] * (1 + 1e-9)))
-    # At an event, a run has two samples with equal time; the interpolation uses only one of them.
+    # At an event, a run contains two samples with equal time, but an interpolation requires increasing times.
     kept = np.flatnonzero(np.append(True, np.diff(run.time[:last]) > 0))
     if len(kept) < 2:
         values = np.repeat(np.hstack([q[:1], qd[:1]]), len(times), axis=0)

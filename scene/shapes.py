@@ -22,10 +22,11 @@ from .mesh import Mesh, read_mesh
 from .skeleton import extent, held_at
 
 Kind = Literal["box", "cylinder", "sphere", "mesh"]
-_ROD = 0.011  # Radius of drawn rods, relative to the mechanism's extent.
-_THINNEST = 0.004  # Smallest radius of tubes and half thickness of boxes, relative to the extent.
-# Longest edge of an estimated box, relative to the distance between origin and farthest attachment point.
-# The box follows from the inertia; without this limit, the inertia of drives would make it too long.
+_ROD = 0.011  # Rods are drawn with this radius, relative to the mechanism's size.
+# Tubes are drawn with at least this radius, and boxes with this half thickness, relative to the mechanism's size.
+_THINNEST = 0.004
+# A box edge is at most this many times the distance from the body's origin to the farthest attachment point.
+# A body's box is computed from its inertia, so that the inertia of motors would make the box too large.
 _BEYOND = 1.5
 BASE = "#8a94a3"
 COLOURS = ("#4c86b8", "#d9902f", "#3f9c7c", "#b8668f", "#8b79b5", "#7f9a2e", "#c96a3d", "#5aa9c9")
@@ -140,7 +141,7 @@ def _box(b: int, body: Body, size: float, longest: float, colour: str) -> Solid 
         return None
     moments, axes = np.linalg.eigh(inertia)
     if np.count_nonzero(inertia - np.diag(np.diag(inertia))) == 0:
-        # For a diagonal matrix, eigh would only sort the axes and thus rotate the box.
+        # For a diagonal inertia matrix, the function eigh would reorder the axes and thus rotate the box.
         moments, axes = np.diag(inertia), np.eye(3)
     edges = np.sqrt((6.0 * (moments.sum() - 2.0 * moments) / mass).clip(0.0))
     edges *= min(1.0, longest / (edges.max() or 1.0))

@@ -16,12 +16,13 @@ from .motion import RecordedMotion
 from .scene import Scene
 from .skeleton import extent, frames_of, held_places, in_world
 
-_MOST, _LEAST = 48, 16  # Largest and smallest number of animation frames in a cycle.
-_NUMBERS = 40_000  # Largest number of stored poses (frames times bodies) on a page.
+# The number of animation frames in a cycle of an oscillation has these upper and lower limits.
+_MOST, _LEAST = 48, 16
+_NUMBERS = 40_000  # An HTML page contains at most about this number of poses (frames times bodies).
 _SCALES = (1.0, 0.5, 2.0, 4.0)
-_SEEN = 0.08  # Displacement that makes an oscillation well visible, relative to the extent.
-_TURNED = 0.5  # Largest rotation of a coordinate in an animated oscillation, rad.
-_SMALL = 1e-4  # Increment of the coordinates for numerical derivatives of point positions, rad or m.
+_SEEN = 0.08  # The largest displacement of a drawn oscillation is at most this fraction of the mechanism's size.
+_TURNED = 0.5  # A drawn oscillation rotates no coordinate by more than this angle, rad.
+_SMALL = 1e-4  # Numerical derivatives of point positions change the coordinates by this increment, rad or m.
 
 
 @dataclass(frozen=True)

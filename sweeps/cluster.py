@@ -19,7 +19,7 @@ from ..core.workers import cores
 from .pools import Workers
 from .runs import Job, receive
 
-_PATIENCE = 60.0  # Time limit, s, for the answer of the Dask scheduler and for its workers.
+_PATIENCE = 60.0  # A Dask scheduler must answer and have workers within this time, s.
 
 
 class _Receiver(WorkerPlugin):  # type: ignore[misc]

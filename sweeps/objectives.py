@@ -16,7 +16,7 @@ from ..language import on_arrays
 from ..language.expressions import Dialect, names, parse, renamed
 from ..language.ir import Expr
 
-_LATE = 0.9  # A signal that leaves its band later than this fraction of the run has not settled.
+_LATE = 0.9  # A signal has not settled if it leaves its tolerance band after this fraction of the run's duration.
 _NAME = r"[A-Za-z_]\w*"
 
 
@@ -45,7 +45,7 @@ def _settling(time: Array, x: Array, band: Any) -> float:
     return float(settled) if settled <= time[0] + _LATE * (time[-1] - time[0]) else np.inf
 
 
-# Functions that map a whole signal to a number: number of arguments, implementation, description
+# Each function maps a whole signal to a number; its entry contains argument count, implementation and description.
 OVER_TIME: dict[str, tuple[int, Callable[..., Any], str]] = {
     "peak": (1, lambda t, x: np.max(np.abs(x)), "largest magnitude"),
     "max": (1, lambda t, x: np.max(x), "largest value"),
@@ -60,7 +60,7 @@ OVER_TIME: dict[str, tuple[int, Callable[..., Any], str]] = {
     "settling": (2, _settling, "settling(x, band): time after which x stays within ± band of its last value, s"),
 }
 _MOST_ARGUMENTS = 1000
-# With one argument: extreme value over time. With several arguments: extreme value at each time.
+# These functions return the extreme value over time for one argument, and at each time for several arguments.
 _OF_ANY_NUMBER = ("max", "min")
 
 
@@ -187,7 +187,7 @@ def _split(text: str) -> tuple[str, str]:
     return (match[1], match[2].strip()) if match else (text.strip(), text.strip())
 
 
-# The cache avoids parsing the same expression in each run.
+# All runs of a sweep evaluate the same expressions, so the cache avoids repeated parsing.
 @lru_cache(maxsize=64)
 def _parsed(text: str) -> Expr:
     """Return the syntax tree of an expression; dots in names become underscores, as in FMU variables.

@@ -27,9 +27,10 @@ from .sweep import check_scheduler, check_signals, job_of, known_structures, wor
 from .variations import Distribution, Variation, variations
 
 METHODS = ("evolution", "simplex")
-# The optimiser gets these large values instead of the objective for violated constraints and failed runs.
+# If a constraint is violated or a run fails, the optimiser gets one of these large values as the objective.
 _INFEASIBLE, _FAILED = 1e30, 1e60
-_POPULATION = 15  # Minimum population size per varied key, which is SciPy's default value.
+# The population has at least this number of members per varied key, which is SciPy's default value.
+_POPULATION = 15
 
 
 @dataclass(frozen=True)
@@ -295,7 +296,7 @@ def _evolution(judge: _Judge, search: OptimizeOptions) -> Any:
 
     The runs of each generation are distributed over all workers.
     """
-    # According to SciPy's type hints, the argument `workers` cannot be a function, although it can.
+    # SciPy's type hints wrongly reject a function as the argument `workers`, so this variable has the type Any.
     search_for: Any = differential_evolution
     keys = len(judge.bounds)
     return search_for(

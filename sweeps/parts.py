@@ -86,14 +86,16 @@ class Parts:
         try:
             with path.open("rb") as file, np.load(file) as data:
                 numbers = data["numbers"]
-                self.place[numbers]  # A file of another sweep can cause an IndexError.
+                # A file of another sweep can contain run numbers that are too large, which raises an IndexError.
+                self.place[numbers]
         except (OSError, ValueError, LookupError, EOFError, zipfile.BadZipFile):
             path.unlink(missing_ok=True)
             return
         self._enter(path, numbers)
 
     def _enter(self, path: Path, numbers: Numbers) -> None:
-        rows = np.flatnonzero(self.place[numbers, 0] < 0)  # If a run has two results, only the first is used.
+        # If the files contain two results of the same run, only the first result is used.
+        rows = np.flatnonzero(self.place[numbers, 0] < 0)
         self.place[numbers[rows]] = np.column_stack([np.full(len(rows), len(self._files)), rows])
         self.done += len(rows)
         self._files.append(path)

@@ -152,7 +152,7 @@ def _morris(samples: int, dimensions: int, seed: int) -> Array:
     from SALib.sample import morris
 
     drawn = morris.sample(unit_problem(dimensions), samples, num_levels=4, seed=seed)
-    # The levels exclude 0 and 1, at which a normal distribution is infinite.
+    # The sampled levels exclude 0 and 1, at which the quantiles of a normal distribution are infinite.
     return np.asarray(0.125 + 0.75 * drawn)
 
 

@@ -14,7 +14,7 @@ from ..core.workers import call_ahead, cores, worker_processes
 
 T = TypeVar("T")
 R = TypeVar("R")
-# After a worker has died, a task is repeated alone at most this number of times.
+# After a worker process has died, its task is repeated in a separate process at most this number of times.
 _ALONE = 2
 # Each worker has this number of submitted tasks, so that the next task is available at once.
 _AHEAD = 2
@@ -36,7 +36,7 @@ def call_workers(scheduler: str) -> None:
     scheduler does not use worker processes of this machine, the function does nothing.
     """
     if by_processes(scheduler):
-        # FMPy imports lxml.etree and fmpy.validation late, when it reads an FMU.
+        # FMPy imports lxml.etree and fmpy.validation late, so both modules are imported in advance.
         call_ahead("gpmelica.sweeps.runs", "lxml.etree", "fmpy.validation")
 
 

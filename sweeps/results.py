@@ -33,7 +33,7 @@ BATCH = 1024  # Results are written in batches of this number of runs.
 TABLE, TEXT, SIGNALS = "table.parquet", "table.csv", "signals.zarr"
 NO_VALUE = "–"
 _BEST = {"maximize": "largest", "minimize": "smallest", "": NO_VALUE}
-# Results of an earlier sweep have this prefix in their file names until new results exist.
+# File names of earlier sweep results begin with this prefix until new results exist.
 _EARLIER = "earlier_"
 
 

@@ -198,7 +198,7 @@ class FmuPool:
         return self._made[structure]
 
 
-# _JOBS contains the data of the current sweep by identifier, _OWN the FMU instances of each thread.
+# _JOBS contains the data of the current sweep by identifier; _OWN contains the FMU instances of each thread.
 _JOBS: dict[str, Job] = {}
 _OWN = threading.local()
 

@@ -16,9 +16,9 @@ import numpy as np
 from ..core.trajectory import Array
 from .points import SweepPoints, salib, unit_problem
 
-# Sensitivities from arbitrary samples require at least this number of successful runs per key.
+# Sensitivities from arbitrary samples require at least this number of successful runs per varied key.
 _LEAST = 20
-# For k varied keys, one sample of a sampling method consists of k plus this number of runs.
+# For k varied keys, each sample of a Saltelli or Morris design consists of k plus this number of runs.
 _MORE = {"saltelli": 2, "morris": 1}
 
 

@@ -32,7 +32,7 @@ from .runs import FIGURES, Job, ResultChunk, RunRequest, forget, receive, work
 from .structures import Structure, build, setup, structures
 from .variations import Variation, variations
 
-# A worker receives a task with runs of about this total computing time, s.
+# The runs in each task of a worker take about this total computing time, s.
 _CHUNK = 1.0
 _MOST_IN_CHUNK = 1000
 
@@ -248,7 +248,7 @@ class _Pace:
     """
 
     workers: int
-    mean: float = np.inf  # mean computing time of a run, s
+    mean: float = np.inf  # A run takes this computing time on average, s.
     done: int = 0
 
     def count(self, left: int) -> int:

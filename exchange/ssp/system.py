@@ -22,11 +22,11 @@ from ...core.zip_archive import pack
 from ...language.suggest import unknown
 from ...runs.fmpy_runs.opening import read_fmu
 
-# type of an SSP connector for each data type of FMI 2.0 and 3.0
+# Each data type of FMI 2.0 or 3.0 is mapped to the type of an SSP connector.
 TYPES = {"Real": "Real", "Float32": "Real", "Float64": "Real", "Boolean": "Boolean", "String": "String"}
 TYPES |= {"Integer": "Integer", "Int8": "Integer", "UInt8": "Integer", "Int16": "Integer", "UInt16": "Integer"}
 TYPES |= {"Int32": "Integer", "UInt32": "Integer", "Int64": "Integer", "UInt64": "Integer"}
-# The SI base units are exponents of a unit in FMI; rad is ignored, because it is dimensionless.
+# FMI defines a unit by exponents of these SI base units; rad is ignored, because it is dimensionless.
 EXPONENTS = ("kg", "m", "s", "A", "K", "mol", "cd")
 _BASE_UNITS = (*EXPONENTS, "rad", "factor", "offset")
 
@@ -189,7 +189,7 @@ def alone(plant: SspElement) -> SspSystem:
     return SspSystem((replace(plant, connectors=outputs),), (), ())
 
 
-# The first name belongs to the plant, the second to the connected variable of the controller.
+# Each pair contains the name of a plant variable and the name of the connected controller variable.
 Pairs = Sequence[tuple[str, str]]
 
 

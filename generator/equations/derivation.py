@@ -116,7 +116,7 @@ def close(equations: OpenEquations, initial: InitialValues, partition: Partition
     program, mechanism, rows = equations.program, equations.mechanism, equations.constraints
     if program.states:
         raise RuntimeError("the equations are already complete; call open_equations() to derive new equations")
-    # The smallest admissible length is rounded to two digits, so that generated sources are reproducible.
+    # The smallest admissible length of a force element is rounded, so that generated sources are reproducible.
     program.meeting = float(f"{MEETING * initial.extent:.2g}")
     program.initial = dict(initial.quantities)
     filters.begin(program, equations.commands, initial.filters)

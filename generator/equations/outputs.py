@@ -152,7 +152,7 @@ def constraints(
         ("velocity", rows.Phi_dot, "Euclidean norm of the time derivatives of all constraint functions"),
     ):
         norm = ir.call("sqrt", vector @ vector)
-        # The nominal magnitude 1 tells simulation masters that violations near the tolerance are not significant.
+        # The nominal value 1 shows simulation masters that violations far below the tolerance are negligible.
         program.outputs.append(Output(violation(level), "1", text, norm, nominal=1.0))
 
 
@@ -173,11 +173,11 @@ def _efforts(
     for k, inertia_force in zip(
         mechanism.driven, _inertia_forces(program, mechanism, inertia, solution.qdd), strict=True
     ):
-        # If the terms Q and h replaced their difference f, OpenModelica would solve a larger linear system.
+        # With separate variables for applied and inertia forces, OpenModelica would solve a larger linear system.
         effort = inertia_force - solution.forces[k]
         if solution.friction is not None:
             effort = effort + solution.friction[k]
-        # Reactions of closures and knife edges are subtracted, because they are not exerted by drives.
+        # Drives do not exert the reactions of loop closures and knife edges, so these reactions are subtracted.
         for reaction in rows.reactions:
             assert solution.multipliers is not None
             effort = effort - solution.multipliers[reaction.row] * rows.C[reaction.row, k]

@@ -15,7 +15,8 @@ from ..program.program import EquationSystem, Input
 from . import parts
 from . import text as mo
 
-_SIGNALS = ("position", "velocity")  # quantities for which the package has output connectors
+# The Modelica package has output connectors only for signals of these quantities.
+_SIGNALS = ("position", "velocity")
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from ...language.ir import Expr, Index
 from ..program.items import Definition, ImplicitSystem, Item, LinearSolve, used
 from ..program.program import EquationSystem
 
-_BY_COFACTORS = (2, 3)  # numbers of rows of the matrices that are inverted by cofactors
+_BY_COFACTORS = (2, 3)  # Matrices with these numbers of rows are inverted by cofactors.
 
 
 def for_compilers(program: EquationSystem) -> EquationSystem:

@@ -18,7 +18,8 @@ from .writer import Declaration, Equation, Group
 
 _COLUMNS = ("begin", "c0", "c1", "c2", "c3")
 _TITLE = "tables"
-_NEAR = 1e-2  # shift of the argument in the search for a polynomial piece, as a fraction of the shortest piece
+# The search for a table's polynomial piece increases the argument by this fraction of the shortest piece.
+_NEAR = 1e-2
 
 
 @dataclass(frozen=True)

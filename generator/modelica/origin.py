@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from ...description.types.origin import Origin
 
-# Finds variable names in compiler messages: after the word "variable", with a subscript, or with an underscore.
-# If a name has several subscripts, the match ends after the first one.
+# A word in a compiler message is a variable name if it follows "variable", has a subscript or has an underscore.
+# If a variable name in a compiler message has several subscripts, the match ends after the first subscript.
 _NAME = re.compile(r"(?<=ariable )[A-Za-z]\w*(?:\[\d+)?|\b[A-Za-z]\w*\[\d+|\b[A-Za-z]\w*_\w+")
 
 

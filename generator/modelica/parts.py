@@ -22,15 +22,15 @@ from .arrays import loops
 from .arrays.gather import Arrangement, ArrayDeclaration, with_units
 from .writer import Declaration, Equation, Group, Member
 
-_MARGIN = " " * 4  # indentation of declarations and equations in a model
+_MARGIN = " " * 4  # Declarations and equations in a Modelica model have this indentation.
 _AT_START = Origin("values at the initial time")
 _SWITCHING = Origin("time events, reduced by a rounding error")
-_NEVER = ir.constant(1e16)  # event time that no run reaches, s
-# Fraction of the event time by which a time event is triggered early; it exceeds rounding errors of times.
-# If a communication point of the FMU nearly equals the event time, the event therefore occurs before it.
+_NEVER = ir.constant(1e16)  # No run reaches this event time, s.
+# Time events are triggered early by this fraction of the event time, which exceeds the rounding errors of times.
+# A time event is triggered slightly early, so that it precedes a communication point at nearly the same time.
 _EARLY = 1e-12
-_TINY = ir.constant(1e-300)  # added under the square root of a norm, so that the norm is differentiable at zero
-_PARAMETERS = {  # headings of parameters that belong to no single entry of the description
+_TINY = ir.constant(1e-300)  # A norm is differentiable at zero if this number is added under its square root.
+_PARAMETERS = {  # Parameters that belong to no single table entry of the description have these headings.
     "general": "general parameters",
     "description": "parameters of the description",
     START_VALUES.kind: START_VALUES.kind,
@@ -50,7 +50,7 @@ def parameters(program: EquationSystem) -> list[Group]:
     """Return the declarations of changeable parameters, and of parameters calculated from them."""
     found: list[tuple[str, Member]] = []
     for p in program.parameters:
-        # The value is written element by element, because `zeros(3)` would hide which values a user can change.
+        # Array values are written element by element, because `zeros(3)` would hide values that a user can change.
         value = "{" + ", ".join(map(mo.number, p.value)) + "}" if p.shape else mo.number(float(p.value))
         bounds = tuple(_bounds(p.bounds)) if p.origin.kind == "description" else ()
         parameter = (p.name, p.unit, p.description, p.shape, bounds, value)
@@ -219,7 +219,7 @@ def _early(time: Expr, share: float = 1.0) -> Expr:
     The rounding error is estimated as 1e-12 times the time.
     """
     less = ir.constant(float(f"{share * _EARLY:.2g}"))
-    # the product stays unevaluated, so that the Modelica source shows the event time of the description
+    # The product is not evaluated, so that the Modelica source shows the event time of the description.
     return Expr("*", (), (Expr("-", (), (ir.constant(1.0), less)), time))
 
 
@@ -466,7 +466,7 @@ def _requirements(program: EquationSystem) -> Iterator[str]:
     follow = {item.name for item in program.calculated}
     for required in program.requirements:
         if not follow & required.value.symbols:
-            continue  # an assertion is needed only for values that depend on a calculated parameter
+            continue  # Only values that depend on a calculated parameter need an assertion in the Modelica source.
         value, bounds = mo.text(required.value), required.bounds
         limits = [(">" if bounds.exclusive else ">=", bounds.minimum), ("<=", bounds.maximum)]
         for sign, limit in limits:

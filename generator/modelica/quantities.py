@@ -8,7 +8,7 @@ from ...language.ir import Shape
 from ..program.program import EquationSystem
 
 PACKAGE = "SI"
-# name of the Modelica type of each unit
+# Each key is a unit, and each value is the name of its Modelica type.
 _TYPES = {
     "m": "Length",
     "m2": "Area",
@@ -32,7 +32,8 @@ _TYPES = {
     "J": "Energy",
 }
 _DISPLAYED = {"rad": "deg"}
-_ALWAYS = {"s", "rad"}  # units with a type in every Modelica source: s for times, rad for angles in functions
+# Every Modelica source defines types for these units: s for times, and rad for angles in functions.
+_ALWAYS = {"s", "rad"}
 
 
 def declared(unit: str | None, shape: Shape, *modifiers: str, kind: str | None = None) -> tuple[str, str]:

@@ -9,12 +9,12 @@ import numpy as np
 from ...language import differentiate, ir
 from ...language.ir import Expr, Index, Shape
 
-# Precedence of operators, from low to high: sums, products, powers, and names or calls.
+# Modelica operators have these precedences, from low to high: sums, products, powers, and names or calls.
 _SUM, _PRODUCT, _POWER, _ATOM = 1, 2, 3, 4
 _STRENGTH = {"+": _SUM, "-": _SUM, "neg": _SUM, "^": _POWER}
 _STRENGTH |= {"*": _PRODUCT, "matmul": _PRODUCT, "/": _PRODUCT}
 _WIDTH = 112
-# Modelica expressions that replace calls of functions, so that the source need not define these functions.
+# These Modelica expressions replace function calls, so that the Modelica source need not define the functions.
 _FORMS = {"sumOfSquares": "sum({0}.*{0})", "ones": "ones({shape[0]})"}
 
 
@@ -48,7 +48,7 @@ def text(expr: Expr) -> str:
     sign = "*" if expr.op == "matmul" else f" {expr.op} " if strength == _SUM else expr.op
     if expr.op == "^" and right.op == "constant" and right.data == int(right.data) >= 0:
         return f"{_inside(left, _ATOM)}^{int(right.data)}"
-    # In Modelica, a power whose base is a power needs parentheses; all other operators are left-associative.
+    # In Modelica, a power whose base is a power needs parentheses, because `^` is not associative.
     stronger_left = strength + (expr.op == "^")
     return f"{_inside(left, stronger_left)}{sign}{_inside(right, strength + 1)}"
 
@@ -161,7 +161,7 @@ def layout(code: str, indent: int, description: str = "") -> str:
     return "\n".join([*lines, f"{margin}    {description};"] if description else lines)
 
 
-TIE = "\u00a0"  # non-breaking space, which prevents a line break in a comment of the source
+TIE = "\u00a0"  # A non-breaking space prevents a line break in a comment of the Modelica source.
 
 
 def comment(words: str, indent: int) -> str:

@@ -14,7 +14,7 @@ from . import quantities
 from . import text as mo
 from .origin import Origins, Source
 
-_INDENT = 4  # indentation of declarations and equations in a model
+_INDENT = 4  # Declarations and equations in a Modelica model are indented by this number of spaces.
 
 
 @dataclass(frozen=True)

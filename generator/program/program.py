@@ -25,8 +25,8 @@ from .tree import Composites, Transmitted, Tree
 
 GENERAL = Origin("general")
 START_VALUES = Origin("start values of the states")
-STATE = "_state"  # suffix of the names of state variables
-HELD = "_held"  # suffix of the names of variables that change only at sample times
+STATE = "_state"  # Names of state variables end with this suffix.
+HELD = "_held"  # Names of variables that change only at sample times end with this suffix.
 
 
 @dataclass(frozen=True)
@@ -473,7 +473,7 @@ class EquationSystem:
     reserved: set[str] = field(default_factory=set)
     _origin: Origin = GENERAL
     _fixed: set[str] = field(default_factory=set, init=False)
-    # Number of leading elements of `items` that have been searched for constants.
+    # This number of leading elements of `items` has already been searched for constants.
     _seen: int = field(default=0, init=False)
 
     @property
@@ -555,7 +555,7 @@ class EquationSystem:
         Together, the expressions must define all elements.
         """
         name = self.fresh(name)
-        # A Modelica parameter has only one expression, so a quantity that is defined block by block is a variable.
+        # A Modelica parameter has a single defining expression, so a quantity defined in blocks is a variable.
         whole = all(index == () for index, _ in parts)
         constant = whole and not traits.replaceable and all(self.is_constant(expr) for _, expr in parts)
         self.items.append(

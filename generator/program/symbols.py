@@ -88,7 +88,7 @@ class Symbols(Expressions):
         is added instead.
         """
         if all(map(_is_number, value)):
-            numbers = [_number(x) + 0.0 for x in value]  # adding 0.0 turns -0.0 into 0.0
+            numbers = [_number(x) + 0.0 for x in value]  # The addition of 0.0 turns -0.0 into 0.0.
             return self._parameter(name, np.array(numbers), unit, description, bounds)
         elements = ir.array([self._expr(x, bounds) for x in value])
         return self._calculated(name, elements, unit, description, bounds)

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 from ...language import ir
 from ...language.ir import Expr
 
-# Kinds of motion in sources/algebra/tree_solve.h: rotation about the body's origin, translation, other.
+# In tree_solve.h, a body rotates about its origin ("turns"), translates ("shifts") or moves in any way ("moves").
 TreeMotion: TypeAlias = Literal["turns", "shifts", "moves"]
 _INERTIA = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 
@@ -162,7 +162,7 @@ class Tree:
         n, bodies = len(self.freedoms), sum(link.fixed is None for link in self.links)
         each = n * (_ELIMINATED + columns * _SOLVED) + bodies * (_MOVED + columns * _PASSED)
         depths, above = self._carried()
-        # a constraint equation depends on at most two bodies and their ancestors
+        # A constraint equation depends on at most two bodies and their ancestors.
         reached, passed = min(n, 2 * max(above)), min(bodies, 2 * max(depths) + 2)
         inward = rows * (reached * _SOLVED + passed * _PASSED) // 2
         return each + inward + 2 * rows**2 * (n - rows // 3) + 4 * columns * rows * n
@@ -256,6 +256,6 @@ class Transmitted:
     rest: Expr
 
 
-# Numbers of additions and multiplications per body or coordinate, counted in the generated C code.
+# These numbers of additions and multiplications per body or coordinate were counted in the generated C code.
 _ELIMINATED, _SOLVED, _MOVED, _PASSED = 110, 50, 125, 40
 _MOMENTUM, _TAKEN, _ENTRY, _SUMMED = 25, 12, 5, 50

@@ -175,7 +175,7 @@ def _own_inertia(
     The second result contains the first mass moment and the inertia in the body's own axes.
     """
     body, motion = kinematics.mechanism.bodies[b], kinematics.motions[b]
-    if ir.is_zero(body.mass):  # a massless frame has no inertia
+    if ir.is_zero(body.mass):
         return _NONE, (_NONE.s, _NONE.J)
     name = body.name
     program.section(*of_body(body))
@@ -190,7 +190,7 @@ def _own_inertia(
     w, dw, dv = motion.w, motion.dw, motion.dv
     F = mass * dv + ir.cross(dw, s) + ir.cross(w, ir.cross(w, s))
     N = J @ dw + ir.cross(s, dv) + ir.cross(w, J @ w)
-    # If the body has children, only the sum over its subtree uses N and F, so they need no definitions.
+    # If a body has children, its inertia force and moment occur only in subtree sums and need no variables.
     if _children(kinematics.mechanism, b):
         return Inertia(mass, s, J, N, F), (mass * com, inertia)
     N = program.define(

@@ -94,7 +94,8 @@ def _start(mechanism: SymbolicMechanism, lower: Lowering, given: SymbolicFilter)
     """Return the initial output of a filter: the position of its joint, or the given initial length."""
     if given.coordinate is not None:
         return lower(ir.call("start", ir.symbol(mechanism.coordinates[given.coordinate].name)))
-    assert given.start is not None  # for an unknown initial length, `_length` declares a parameter
+    # If the description contains no initial length, `_length` has declared a parameter for the length.
+    assert given.start is not None
     return given.start
 
 

@@ -21,7 +21,8 @@ from ...program.program import EquationSystem
 
 Array = NDArray[np.float64]
 _NOWHERE = ir.zeros(3)
-COORDINATES, BODIES = "coordinates", "bodies"  # names of index sets of Modelica arrays: coordinates, bodies
+# Modelica arrays with one element per coordinate or per body have an index set with one of these names.
+COORDINATES, BODIES = "coordinates", "bodies"
 
 
 @dataclass(frozen=True)
@@ -239,7 +240,7 @@ def _body_motion(
         _gather_coordinate(program, coordinate, e, motion)
         axes[k] = Axis(e, _NOWHERE)
         turned.append(k)
-    for k in turned:  # translations after a rotation move the origin of the body off the rotation axis
+    for k in turned:  # A translation after a rotation moves the origin of the body off the rotation axis.
         axes[k] = Axis(axes[k].e, ir.cross(axes[k].e, step))
     motion = _shifted(program, name, motion, start, step, slide)
     _gather_body(program, name, offset, motion)

@@ -15,7 +15,7 @@ from ....mechanism import GROUND
 from ...program.program import EquationSystem
 from .kinematics import SymbolicKinematics
 
-BIAS = "_bias"  # suffix of the names of bias accelerations (for q̈ = 0) in expressions
+BIAS = "_bias"  # Names of bias accelerations, i.e. accelerations for q̈ = 0, end with this suffix in expressions.
 _ZERO = ir.constant(0.0)
 _LENGTHS = {rate: length for length, rate in RATES.items()}
 

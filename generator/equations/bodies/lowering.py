@@ -16,10 +16,10 @@ from ....language.piecewise import Piecewise
 from ...program.program import Assertion, EquationSystem, Lookup, StartValue, TimeEvent
 
 TIME = ir.symbol("time")
-_NAMED = 3  # largest number of quantities whose names form the name of the variable for `start(x)`
-_ROUNDING = 1e-9  # admissible distance of an argument beyond the ends of a table, relative to the table's range
+_NAMED = 3  # The name of the variable for `start(x)` contains the names of at most this number of quantities in x.
+_ROUNDING = 1e-9  # The argument of a lookup table may exceed the table's range by this fraction of half the range.
 
-# Functions with kinks or jumps are written as conditions, so that events locate these points.
+# Functions with kinks or jumps are replaced by conditions, so that Modelica events locate the kinks and jumps.
 _KINKED: dict[str, Callable[..., Expr]] = {
     "abs": lambda x: _by_sign(x, x, -x),
     "sign": differentiate.sign_by_conditions,
@@ -61,7 +61,7 @@ class Lowering:
         self._started: dict[Hashable, Expr] = {}
         self._events: dict[Hashable, str] = {}
         self._relations: dict[Hashable, str] = {}
-        self._eventful = True  # conditions trigger events, except inside `noevent(…)` and `start(…)`
+        self._eventful = True  # Conditions trigger events, except inside `noevent(…)` and `start(…)`.
 
     def __call__(self, tree: Expr) -> Expr:
         """Return the program's expression for an expression of the description.

@@ -35,7 +35,8 @@ class Points:
         self._axes: dict[tuple[str, int], list[Expr]] = {}
         self._turnings: dict[tuple[str, int], Expr] = {}
         self.lengths = Lengths(program, mechanism.n)
-        self.qdd: Expr | None = None  # accelerations of the coordinates; None until they are defined
+        # The accelerations of the coordinates are None until the equations of motion define them.
+        self.qdd: Expr | None = None
 
     def __call__(self, name: str) -> Expr:
         """Return the expression for a name such as `E.x`, `E.vx` or `column.angle_ddot`."""

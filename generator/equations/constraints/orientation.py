@@ -228,7 +228,8 @@ def _turn(program: EquationSystem, name: str, way: Expr) -> _Turn:
     text = f"cosine of the rotation angle of leg {name}, less the cosine of half a turn"
     program.requirements.append(Requirement(cosine - HALF_TURN, NON_NEGATIVE, text))
     sine = program.define(f"sin_{name}", sine, "1", f"sine of the rotation angle of leg {name}")
-    small = ir.constant(1e-14)  # below this sine, the rotation is negligible and any axis is correct
+    # If the sine is below this limit, the rotation is negligible and any rotation axis is correct.
+    small = ir.constant(1e-14)
     axis = v / ir.choose(">", sine, small, sine, ir.constant(1.0))
     return _Turn(
         program.define(f"axis_{name}", axis, "1", f"rotation axis of leg {name}, in the axes at its begin"),

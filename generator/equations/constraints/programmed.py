@@ -184,6 +184,6 @@ def _trapezoid(begin: Expr, duration: Expr, ramp: Expr) -> Expr:
     ]
     step = ONE
     for end, piece in reversed(pieces):
-        # A polynomial that ends at t = 0 is never evaluated, because time is not negative.
+        # A polynomial whose time interval ends at t = 0 is never evaluated, because time is not negative.
         step = step if ir.is_zero(end) else ir.choose("<", _TIME, end, piece, step)
     return step

@@ -42,7 +42,8 @@ def start_checks(program: EquationSystem, kinematics: SymbolicKinematics) -> Ite
             continue
         program.section("closure", closure.name)
         angle = _angle(*_axes(kinematics, closure))
-        for spring in springs:  # spring-dampers without rotational stiffness allow any relative rotation
+        # A spring-damper without rotational stiffness allows any relative rotation, so its angle is set to zero.
+        for spring in springs:
             angle = ir.choose(">", spring, ir.constant(0.0), angle, ir.constant(0.0))
         yield Assertion(angle, MOST_TURNED, _message(closure))
 

@@ -59,7 +59,7 @@ def _value(forces: Forces, symbol: str, given: Expr | None, unit: str, text: str
         return ir.symbol(symbol)
     tree = differentiate.expand(given)
     forces.lower.add_breakpoints(tree)
-    # even a constant force gets a variable, because the Modelica model `Plant` has an input for it
+    # A constant force also needs a variable, because the Modelica model `Plant` has an input for the force.
     value = forces.lower(tree)
     return forces.program.assemble(symbol, (), [((), value)], unit, text, Traits(replaceable=True))
 

@@ -19,7 +19,7 @@ from ..bodies.lowering import Lowering
 from ..bodies.points import Points
 
 ZERO = ir.constant(0.0)
-_SMALLEST = ir.constant(1e-24)  # added under square roots, so that they are differentiable at zero
+_SMALLEST = ir.constant(1e-24)  # A square root is differentiable at zero if this number is added to its argument.
 
 
 class Forces:

@@ -23,7 +23,8 @@ from ....mechanism.symbolic import SymbolicCoordinate, SymbolicFriction, Symboli
 from ...program.program import START_VALUES, EquationSystem, ModelParameter, StateVariable
 from ..bodies.kinematics import SymbolicKinematics
 
-_SMALLEST = 1e-12  # added to the squared normal force, N², so that the square root is differentiable at zero
+# This value is added to the squared normal force, N², so that the square root is differentiable at zero.
+_SMALLEST = 1e-12
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,7 @@ def efforts(
             residual.append(tau[i] - factor * value)
             slope.append([ir.constant(float(i == j)) - factor * row[j] for j in range(f)])
         if sweep == 0:
-            # The initial guess contains the friction efforts for those normal forces that act without friction.
+            # The initial guess of the friction efforts uses the normal forces that act without friction.
             tau = program.define("tau_0", -ir.array(residual), None, f"initial guess of the {text}")
             continue
         J = program.assemble(

@@ -19,7 +19,7 @@ from ...program.program import Input, LineLength
 from ..bodies.lengths import End, along
 from .element import ZERO, Forces
 
-LINES = "lines"  # name of the index set of Modelica arrays over the two-point force elements
+LINES = "lines"  # Modelica arrays with one element per two-point force element have an index set with this name.
 
 
 @dataclass(frozen=True)

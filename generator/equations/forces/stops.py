@@ -11,7 +11,7 @@ from ....mechanism.symbolic import SymbolicCoordinate, SymbolicMechanism
 from .element import Forces
 from .unilateral import PressingLaw
 
-# Key of each stop in the description, and sign of the effort that the stop exerts on the coordinate.
+# Each pair contains the key of an end stop in the description and the sign of the effort on the coordinate.
 _EACH = (("lower", 1.0), ("upper", -1.0))
 
 

@@ -19,7 +19,7 @@ from .element import ZERO, Forces, size
 from .unilateral import PressingLaw
 
 _UP = ir.constant([0.0, 0.0, 1.0])
-_SUPPORTS = "supports"  # name of the index set of Modelica arrays over the supports
+_SUPPORTS = "supports"  # Modelica arrays with one element per support have an index set with this name.
 _QUANTITIES = {
     "lever": ("m", "position of each support relative to the origin of the base"),
     "v": ("m/s", "velocity of each support"),
@@ -163,7 +163,7 @@ def _one_sided(forces: Forces, support: SymbolicBaseSupport, deflection: Expr, f
     held = (share * free[0], share * free[1], free[2])
     pressing = ir.array([forces.overlapping(depth, free[2], part) for part in held])
 
-    def stored() -> Expr:  # a support that slips stores no energy in the tangential directions
+    def stored() -> Expr:  # A slipping support stores no energy in the tangential directions.
         along_ground = relation(">", along, free[2], ZERO, across[0] + across[1])
         return forces.overlapping(depth, free[2], along_ground + law.energy(depth))
 

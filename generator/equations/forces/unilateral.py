@@ -13,7 +13,7 @@ from ....language import ir
 from ....language.ir import Expr
 from ....mechanism.symbolic import SymbolicHuntCrossley
 
-# Added to the squared overlap, m² or rad², so that powers of the overlap are differentiable at zero.
+# The squared overlap, m² or rad², is increased by this value, so that its powers are differentiable at zero.
 _TINY = ir.constant(1e-24)
 
 

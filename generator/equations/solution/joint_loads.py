@@ -49,7 +49,7 @@ class AffineLoad:
     reactions: dict[int, tuple[Expr, Expr]]
 
 
-JOINTS = "joints"  # name of the index set of Modelica arrays over the joints whose reactions are outputs
+JOINTS = "joints"  # Modelica arrays of joint reactions have an index set with this name.
 
 
 class JointLoads:

@@ -14,7 +14,7 @@ from ....language import ir
 from ...program.program import Assertion, EquationSystem
 from ..constraints.constraints import ConstraintEquations, Row
 
-# Admissible violation of a redundant constraint per norm of the independent constraints' violations.
+# A redundant constraint may be violated by this many times the norm of the independent constraints' violations.
 _SHARE = 1000.0
 
 

@@ -16,7 +16,7 @@ from ...program.items import ConstrainedSolve, Traits, listed
 from ...program.program import Assertion, EquationSystem
 from .system import submatrix
 
-# Largest admissible ratio of dependent to independent velocities; at 1e8, half of the 16 digits are lost.
+# Dependent velocities may be at most this many times the independent velocities; at 1e8, 8 of 16 digits are lost.
 _STEEPEST = 1e8
 
 
@@ -214,7 +214,7 @@ def _reduced_rows(program: EquationSystem, item: ConstrainedSolve, D: Expr) -> t
     """
     M, F = item.matrix, item.right
     rest = tuple(slice(0, size) for size in F.shape[1:])
-    # With one definition of VᵀM, compilers would compute the whole product again for each of its elements.
+    # If one variable contained the matrix product, compilers would compute the product again for each element.
     every = range(M.shape[1])
     Md = submatrix(
         program, "Md", M, (item.dependent, every), "rows of the mass matrix for the dependent coordinates"

@@ -22,7 +22,8 @@ from ..bodies.kinematics import BODIES, COORDINATES
 from .joint_loads import JOINTS
 
 _ANGULAR, _LINEAR = slice(0, 3), slice(3, 6)
-_SIX = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))  # indices of xx, yy, zz, xy, xz, yz in the inertia matrix
+# The elements xx, yy, zz, xy, xz and yz of an inertia matrix have these indices.
+_SIX = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 
 
 def with_point_sums(program: EquationSystem) -> EquationSystem:
@@ -98,8 +99,6 @@ class _Sums:
             self._define_body(b)
         self._twists = [self._twist(k) for k in range(len(tree.freedoms))]
         self._per_acceleration = [self._wrench(k) for k in range(len(tree.freedoms))]
-
-    # ---- bodies and their subtrees ----
 
     def _define_body(self, b: int) -> None:
         link, motion = self._tree.links[b], self._tree.links[b].motion
@@ -222,8 +221,6 @@ class _Sums:
         p, W = self._places[b], self._wrenches[b]
         return self._moments[b] - self._masses[b] * p, W[_ANGULAR] - ir.cross(p, W[_LINEAR]), W[_LINEAR]
 
-    # ---- coordinates ----
-
     def _twist(self, k: int) -> Expr:
         freedom, e = self._tree.freedoms[k], self._axis(k)
         if ir.is_zero(freedom.e):
@@ -299,8 +296,6 @@ class _Sums:
                 total = total + self._tree.links[c].arm
         return total
 
-    # ---- joint reactions ----
-
     def transmitted(self, load: Transmitted) -> Expr:
         """Return the moment or force that a joint transmits.
 
@@ -348,8 +343,6 @@ class _Sums:
         joint = next(label for label, body in joints.items() if body == name)
         text = "inertia wrench that each joint transmits due to the accelerations of the coordinates; N.m and N"
         return self._program.gatherings.add("X", (JOINTS, joint), X, None, text)
-
-    # ---- names ----
 
     def _body(self, key: str, b: int, value: Expr, unit: str, text: str, whole: str) -> Expr:
         value = self._program.define(f"{key}_{self._tree.links[b].name}", value, unit, text)

@@ -54,7 +54,8 @@ def derive(
 
     program.accepted = mechanism.chain.simulation.violation
     add("position", rows.Phi, lambda row: row.value, "")
-    if mechanism.formulation != "gpme_reduced":  # `gpme_reduced` keeps velocity constraints exactly
+    # The formulation `gpme_reduced` satisfies the velocity constraints exactly.
+    if mechanism.formulation != "gpme_reduced":
         add("velocity", rows.Phi_dot, lambda row: row.rate, "_dot")
 
 

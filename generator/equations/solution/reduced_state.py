@@ -27,7 +27,7 @@ def velocities(
     """
     program.section("dependent velocities")
     kappa = mechanism.kappa
-    # Stabilised velocity constraints are C q̇ = ν − κΦ, with the constraint violation Φ and its decay rate κ.
+    # Stabilised velocity constraints are C q̇ = ν − κΦ with prescribed velocity ν, violation Φ and decay rate κ.
     rates = [-(row.drift + kappa * row.value) for row in constraints.rows]
     for k, row in active.held.items():
         _publish(program, mechanism, k, rates[row])

@@ -20,11 +20,12 @@ from ...program.items import ConstrainedSolve, Definition, ImplicitSystem, Item,
 from ...program.program import EquationSystem
 from .sums import folded
 
+# Arrays whose elements belong to different table entries have these headings; each key is an index set.
 _TITLES = {
     "coordinates": "motion",
     "bodies": "motion",
     "joints": "joint reactions",
-}  # headings of arrays whose elements have different origins, by index set
+}
 
 
 @dataclass(frozen=True)
@@ -167,8 +168,6 @@ class _Gathering:
         spaces |= {name: self._axes(array, elements) for array, name, elements in self._arrays.values()}
         values = {name: tuple(elements) for _, name, elements in self._arrays.values()}
         return Arrangement(renamed, tuple(self._variables), tuple(self._statements), spaces, values)
-
-    # ---- arrays ----
 
     def _reserve(self, array: GatheredArray) -> None:
         """Reserve the name of an array and the positions of its elements.
@@ -353,8 +352,6 @@ class _Gathering:
         expressions = [expr for statement in self._statements for expr in (statement.left, statement.right)]
         expressions += [variable.value for variable in self._variables if variable.value is not None]
         return {name for expr in expressions for name in expr.symbols}
-
-    # ---- definitions and linear systems outside arrays ----
 
     def _add(self, item: Item) -> None:
         if isinstance(item, Definition):

@@ -339,10 +339,11 @@ class _Roller:
         numbers: list[int] = [int(hole.value) for hole in column]  # type: ignore[call-overload]
         if len(set(numbers)) == 1:
             return numbers[0]
-        # The compiler rumoca rejects last indices that are neither a number nor an outer iterator.
+        # The Modelica compiler rumoca rejects last indices that are neither numbers nor iterators of outer loops.
         if first.kind == "last":
             return iterator if numbers == list(values) else None
-        if first.kind in ("first", "begin"):  # the compiler rumoca requires a first value without iterators
+        # The Modelica compiler rumoca rejects a first index that contains an iterator.
+        if first.kind in ("first", "begin"):
             return None
         return self._tables.position(iterator, over, values, numbers, first.space)
 

@@ -132,7 +132,7 @@ def _elements(expr: Expr) -> set[str]:
 
 
 def _listed(equation: Equation, mixed: set[str]) -> Equation:
-    if isinstance(equation, Loop):  # the compiler rumoca accepts no lists in loops
+    if isinstance(equation, Loop):  # The Modelica compiler rumoca accepts no array constructors in loops.
         return equation
     scalar = not equation.left.shape and equation.left.op in ("index", "symbol")
     if not scalar or not (_elements(equation.left) | _elements(equation.right)) & mixed:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from ....language import ir
 from ....language.ir import Expr
 
-_FEWEST = 3  # smallest number of terms of a sum that is replaced by a product of array blocks
+_FEWEST = 3  # A sum is replaced by a product of array blocks only if it has at least this number of terms.
 
 
 def folded(expr: Expr) -> Expr:

@@ -17,8 +17,10 @@ from ....language.ir import Expr
 from ...program.program import EquationSystem
 from .gather import Arrangement, ArrayDeclaration
 
-_LONGEST_PATH = 3  # maximum number of nested tables in a subscript; `A[parent[body[i]]]` has 2
-_NUMBERING, _ALIKE = "numbering", "tables of parameters"  # headings above declarations of constant tables
+# A subscript contains at most this number of nested index tables; `A[parent[body[i]]]` contains 2.
+_LONGEST_PATH = 3
+# Declarations of index tables and of parameter arrays have these headings in the Modelica source.
+_NUMBERING, _ALIKE = "numbering", "tables of parameters"
 
 
 @dataclass(frozen=True)
@@ -90,8 +92,6 @@ class Tables:
         """
         return name in self.parameters
 
-    # ---- array positions ----
-
     def position(
         self, iterator: str, over: str, values: Sequence[int], wanted: Sequence[int], of: str
     ) -> str | None:
@@ -139,8 +139,6 @@ class Tables:
         if any(value + change != number for value, number in zip(values, wanted, strict=True)):
             return None
         return i if change == 0 else f"{i} {'+' if change > 0 else '-'} {abs(change)}"
-
-    # ---- values of array elements ----
 
     def constant(self, i: str, over: str, values: Sequence[int], wanted: Sequence[np.ndarray]) -> Expr | None:
         """Return an element of a constant array whose subscript is the loop iterator `i`.
