@@ -300,9 +300,9 @@ class _Import:
         if any(joint.limits for joint in self.robot.joints):
             self.notes.append("chosen: joint limits have no effect; add a stiffness to turn limits into end stops")
         if self.massless:
-            names = ", ".join(self.massless)
+            massless = ", ".join(self.massless)
             self.notes.append(
-                f"unchanged: the links {names} have no inertia; comments in the file contain values to replace"
+                f"unchanged: the links {massless} have no inertia; comments in the file contain values to replace"
             )
 
 
