@@ -1,1 +1,1 @@
-"""Derivation of the equations of motion from a mechanism, and their form as Modelica source."""
+"""Functions that derive the equations of motion of a mechanism and write them as Modelica source."""

@@ -49,8 +49,8 @@ def wanders(found: Sequence[tuple[Pace, Callable[[Array], Array]]], horizon: flo
     Parameters
     ----------
     found : sequence of pairs
-        Results by list of assumed values. Each result is a pair: the admissible step lengths, and the
-        expression with the assumed values inserted, which depends on time only.
+        One pair for each list of assumed values: the admissible step lengths, and the expression with
+        the assumed values inserted. This expression depends on time only.
     horizon : float
         End of the time span in which pulses are searched for, s.
     """

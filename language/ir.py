@@ -412,7 +412,9 @@ def rebuilt(node: Expr, args: Sequence[Expr]) -> Expr:
 
 
 class Replacement:
-    """Substitution of values for symbols that preserves shared nodes.
+    """Replacement of symbols by values in expressions.
+
+    If expressions share a node, the expressions after the replacement also share a node.
 
     Parameters
     ----------

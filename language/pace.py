@@ -3,8 +3,8 @@
 The step-size control of an integrator evaluates a function at few times per step. A step of a
 mechanism at rest could therefore skip an impact of a few milliseconds. The time is divided into
 intervals in which the function is linear or close to a polynomial of degree 4. No step is longer
-than the interval in which the step begins. A step may extend into later intervals. Beyond the start
-of a later interval, the step extends by at most the length of this later interval.
+than the interval in which the step begins. A step may extend into a later interval. The time from
+the start of a later interval to the end of the step is at most the length of this interval.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ class Pace:
     bounds : ndarray, shape (K,)
         Longest admissible step in each interval, s; infinite if there is no limit.
     known : ndarray, shape (L,)
-        Times, s, at which solvers end a step in any case, or at which no feature begins that a solver
-        can miss. Intervals that begin at these times are not marked in `marks`.
+        Beginnings of intervals that are not marked in `marks`, s. Either solvers end a step at such a
+        time in any case, or no feature that a solver can miss begins there.
     is_resolved : bool
         False if a function changes faster than the search samples it, so that a feature can be missed.
     """
@@ -70,9 +70,10 @@ class Pace:
 
     @cached_property
     def following(self) -> Array:
-        """Latest admissible end time, s, of steps that begin in an interval; one per interval, shape (K,).
+        """Latest end time, s, that later intervals admit for a step, shape (K,).
 
-        The limit of an interval follows from the step limits of all later intervals.
+        Element k applies to steps that begin in interval k. It follows from the step limits of all
+        intervals after interval k.
         """
         latest = np.minimum.accumulate((self.begins + self.bounds)[::-1])[::-1]
         return np.append(latest[1:], np.inf)
@@ -98,7 +99,7 @@ class Pace:
         return min(t + float(self.bounds[k]), float(self.following[k]))
 
     def pieces(self, begin: float, end: float) -> Iterator[tuple[float, float]]:
-        """Yield start and end, s, of each interval between the times `begin` and `end`.
+        """Yield the start and end, s, of all intervals in the time span from `begin` to `end`.
 
         The first interval starts at `begin`, and the last interval ends at `end`.
         """

@@ -51,7 +51,7 @@ class Piecewise:
 
     @property
     def pace(self) -> Pace:
-        """Largest steps of the function's argument with which a solver does not miss a change of the value.
+        """Largest steps of the argument with which a solver notices each change of the function's value.
 
         If the function has kinks, the steps are not limited. Solvers then end a step at each boundary
         between two polynomial pieces. Each piece is monotone, so no step can miss a pulse.

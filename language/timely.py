@@ -118,9 +118,9 @@ def _timely(tree: Expr, parameters: Mapping[str, float]) -> Iterator[Expr]:
 
 
 def _without_offset(tree: Expr) -> Expr:
-    """Return an expression without summands and factors of initial values that do not depend on time.
+    """Return an expression without those summands and factors that contain `start(x)` but not the time t.
 
-    Such a summand or factor does not change the times and durations of pulses.
+    Such a summand or factor is constant. It does not change the times and durations of pulses.
     """
     for kept, other in (tree.args, tree.args[::-1]) if tree.op in ("+", "-", "*") else ():
         if "t" not in running_names(other) and any(True for _ in _started(other)):
@@ -137,7 +137,7 @@ def _has_table(tree: Expr) -> bool:
 
 
 def _without_states(tree: Expr, parameters: Mapping[str, float]) -> Iterator[Expr]:
-    """Yield functions of time, without states, whose short pulses the given operation transmits.
+    """Yield functions of time alone whose short pulses also occur in the value of the given operation.
 
     If the operation is a division by d, and d depends on time alone, the function is 1/d. If the
     operation is a conditional expression, and its condition depends on time alone, the function is 1
@@ -265,8 +265,8 @@ def _pace(tree: Expr, parameters: Mapping[str, float], horizon: float) -> Pace:
 def _breaks(tree: Expr, parameters: Mapping[str, float]) -> Iterator[float]:
     """Yield the times, s, at which every solver ends a step because of a given expression.
 
-    These are the start and end times of the functions `quintic` in the expression. The times at which
-    its conditions on time switch are also included.
+    Such times are the start and end times of the functions `quintic` in the expression. The times at
+    which conditions in the expression switch are also included if they depend on parameters only.
     """
 
     def is_constant(name: str) -> bool:
@@ -287,7 +287,7 @@ def _is_smooth(tree: Expr) -> bool:
 
 
 def _is_polynomial(tree: Expr) -> bool:
-    """Whether an operation, regardless of its operands, is a piecewise polynomial."""
+    """Whether an operation on piecewise polynomials in time yields a piecewise polynomial."""
     if tree.op in ("/", "^"):
         exponent = tree.args[1]
         return exponent.op == "constant" and (tree.op == "/" or float(exponent.data) in _POWERS)

@@ -3,8 +3,8 @@
 Each law is written once. The expressions use the same names as expressions in a description. For
 each table in `description.elements`, this package has a module of the same name. The function `act`
 of the module defines the forces and outputs of an element. The reference solver and the generator
-evaluate the laws in the same way as expressions in `[[forces]]`. The oracle has its own
-implementation of the laws.
+evaluate the laws in the same way as expressions in `[[forces]]`. The package `oracle`, which checks
+results by an independent simulation, has its own implementation of the laws.
 """
 
 from __future__ import annotations

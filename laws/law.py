@@ -120,8 +120,8 @@ class Law:
     def command(self, key: str) -> Expr:
         """Return the symbol or expression of one of the element's inputs.
 
-        An input is an input of the FMU, an expression of the description, or the output of a
-        controller.
+        The value of this input comes from an input of the FMU, from an expression of the description,
+        or from the output of a controller.
         """
         given, own = getattr(self._element, key), ir.symbol(own_name(self._element, key))
         if given is None:

@@ -32,8 +32,8 @@ class Algebra(Protocol[S, V, M]):
     def of(self, origin: Origin) -> Algebra[S, V, M]:
         """Return the object that creates numbers or symbols for the entry `origin` of the description.
 
-        An object that creates symbols is a copy of this object, which records the entry as the
-        origin of new symbols.
+        If this object creates symbols, the result is a copy of it. The copy records the entry as the
+        origin of each new symbol.
         """
 
     def parameter(self, name: str, value: float, unit: str | None, description: str, bounds: Bounds) -> S:
@@ -43,7 +43,7 @@ class Algebra(Protocol[S, V, M]):
         """
 
     def value(self, number: AnyNumber) -> S:
-        """Return a number of the description, or an expression of parameters if one replaces the number."""
+        """Return the scalar for a number of the description, or for an expression of parameters."""
 
     def cos(self, angle: S) -> S: ...
 

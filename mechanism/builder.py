@@ -488,8 +488,8 @@ class _Builder(Generic[S, V, M]):
         """Return the expression that determines the input `name` of an element.
 
         The argument `text` is an expression of the description; None means that the description has
-        none. In this case, the result is the output of the controller that drives the input. The
-        result is None if no controller drives it, so that it becomes an input of the FMU.
+        none. In this case, the result is the output of the controller that drives the input. If no
+        controller drives the input, the result is None, and the input becomes an input of the FMU.
         """
         if text is not None:
             return self.chain.expression(text)

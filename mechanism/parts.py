@@ -344,9 +344,9 @@ class AppliedForce(Generic[V]):
 
     @property
     def symbols(self) -> tuple[str, ...]:
-        """Names of the effort, or of the three force components.
+        """Name of the effort, or names of the three force components.
 
-        A component without an expression is an FMU input with this name.
+        If the description gives no expression for a component, an FMU input has this name.
         """
         if self.coordinate is not None:
             return (self.name,)

@@ -1,4 +1,4 @@
-"""Construction of programmed constraints and driven joints, which the drives of a mechanism realise."""
+"""Functions that construct the programmed constraints and the driven joints of a mechanism."""
 
 from __future__ import annotations
 

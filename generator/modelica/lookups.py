@@ -1,4 +1,4 @@
-"""Lookup tables in the Modelica source: functions that return the polynomial valid at an argument."""
+"""Lookup tables in the Modelica source: functions that return the polynomial piece for an argument."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Function:
     Attributes
     ----------
     columns
-        Declarations of the columns as source text. The first column contains the left ends of the
-        polynomial pieces, and the other columns contain their coefficients.
+        Source text that declares each column of the table of polynomial pieces. The first column
+        contains the left ends of the pieces, and the other columns contain their coefficients.
     count
         Number of polynomial pieces.
     halvings
@@ -119,9 +119,9 @@ def initial_equations(program: EquationSystem) -> list[Equation]:
 
 
 def _kinks(program: EquationSystem) -> Iterator[tuple[Lookup, str]]:
-    """Yield the lookups whose next kink has a known time, with the name of the variable for this time.
+    """Yield each lookup of a table whose next kink has a known time, and the name of this time's variable.
 
-    The time is known if the rate of the lookup's argument is a positive constant.
+    The time of the kink is known if the rate of the lookup's argument is a positive constant.
     """
     for lookup in program.lookups:
         if lookup.table.kinks and lookup.rate.op == "constant" and lookup.rate.data > 0.0:

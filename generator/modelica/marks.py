@@ -23,8 +23,8 @@ _TITLE = "events without effect on the model, so that solvers do not step over s
 def declarations(program: EquationSystem, chain: Description) -> list[Group]:
     """Return the declarations of Boolean vectors, each element of which changes when a short pulse begins.
 
-    One vector belongs to all expressions of time. Each lookup table with short pulses has another
-    vector.
+    All expressions of time share one vector. Each lookup of a table with short pulses has a vector of
+    its own.
     """
     members = [
         *_of_expressions(program, chain),

@@ -191,8 +191,9 @@ def _sampling(sampling: Sampling, share: float) -> Equation:
     """Return the `when` equation of a sampled element.
 
     Elements can have equal sample times. Rounding errors would separate these times by less than a
-    solver's shortest step. Each time is therefore shifted by a different, larger amount. The shifted
-    times follow the order of computation, and come after equal times of time events.
+    solver's shortest step. Each time is therefore shifted by a different, larger amount. The order
+    of the shifted times is the order in which the elements are computed. If a time event has the same
+    time as a sample, the shifted sample follows the event.
     """
     values = tuple(Equation(sampling.origin, f"{x.variable} = {mo.text(x.next)}") for x in sampling.held)
     period = mo.text(_early(sampling.period, share))
@@ -321,7 +322,7 @@ def state_equations(program: EquationSystem) -> list[Equation]:
 
 
 def _of_vectors(states: Iterable[StateVariable]) -> list[list[StateVariable]]:
-    """Return the states in groups: the derivatives in a group are consecutive elements of one vector."""
+    """Return groups of states whose time derivatives are consecutive elements of one vector."""
     found: list[list[StateVariable]] = []
     for state in states:
         if found and _follows(found[-1][-1].derivative, state.derivative):
@@ -370,7 +371,7 @@ def _differentiable(expr: Expr) -> Expr:
 
 
 def _spread(program: EquationSystem) -> dict[str, tuple[Output, ...]]:
-    """Return the vectors with elements of different units, if all elements of the vector are outputs.
+    """Return those vectors whose elements differ in unit and are all outputs.
 
     The result maps the name of a vector to the outputs that are its elements. For these vectors, the
     source contains an equation with a list, such as `v = {a, b}`. Equations with single elements, such
@@ -400,7 +401,7 @@ def numbering(arrangement: Arrangement) -> list[str]:
 
 
 def variables(arrangement: Arrangement) -> list[Group]:
-    """Return the declarations of internal variables, grouped by sections."""
+    """Return the declarations of internal variables in groups, each with a heading."""
     return _grouped(
         (variable.title, _declared("", variable)) for variable in arrangement.variables if variable.is_variable
     )

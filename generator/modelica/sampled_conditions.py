@@ -16,9 +16,9 @@ from ..program.program import EquationSystem
 
 
 def for_compilers(program: EquationSystem) -> EquationSystem:
-    """Return the program in which sampled elements evaluate their conditions at the samples only.
+    """Return the program in which sampled elements evaluate their conditions at sample times only.
 
-    In the equations of sampled elements, conditions that can change at a sample no longer trigger
+    In the equations of sampled elements, conditions that can change at a sample time no longer trigger
     events.
     """
     values = _switching_with_samples(program)
@@ -33,7 +33,7 @@ def for_compilers(program: EquationSystem) -> EquationSystem:
 
 
 def _switching_with_samples(program: EquationSystem) -> dict[str, Expr]:
-    """Return the expressions of definitions whose conditions may change at a sample.
+    """Return the expressions of definitions whose conditions may change at a sample time.
 
     The result maps the name of a definition to its expression. If an expression contains symbols of
     other definitions in the result, their expressions replace these symbols.

@@ -4,7 +4,7 @@ The static equilibrium depends on the values of the parameters. The equations ar
 
 - the description contains expressions of parameters,
 - the mechanism starts at rest in a stable equilibrium, and
-- all coordinates that move to close the loops are also free in the equilibrium search.
+- the search for the equilibrium may change every coordinate that is changed to close the loops.
 
 Otherwise the start parameters define the initial state.
 """

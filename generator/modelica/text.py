@@ -110,7 +110,7 @@ def constant(value: np.ndarray) -> str:
 
 
 def number(value: float) -> str:
-    """Return the shortest decimal text from which the same double is read."""
+    """Return the shortest decimal text of a number from which exactly this number is read again."""
     return repr(float(value))
 
 

@@ -82,9 +82,9 @@ class LinearSolve:
     about
         Names of the coordinates for which the system is solved. They appear in error messages.
     ratios
-        Number n_i of independent coordinates, if the first n_i columns of the unknown are derivatives
-        of dependent with respect to independent velocities. The matrix must then stay regular during
-        the whole run. None if the unknown has no such columns.
+        Number n_i of independent coordinates. The first n_i columns of the unknown are then the
+        derivatives of the dependent velocities with respect to the independent velocities. The matrix
+        must stay regular during the whole run. None if the unknown has no such columns.
     tree
         Tree of bodies whose mass matrix is the matrix. None if the matrix is not a mass matrix.
     symmetric
@@ -270,7 +270,7 @@ def given(item: Item) -> tuple[str, ...]:
 
 
 def rewritten(item: Item, change: Callable[[Expr], Expr]) -> Item:
-    """Return a program item in which the function `change` has replaced each expression."""
+    """Return a copy of a definition or linear system, with the function `change` applied to its expressions."""
     if isinstance(item, Definition):
         return replace(item, parts=tuple((index, change(expr)) for index, expr in item.parts))
     if isinstance(item, LinearSolve):

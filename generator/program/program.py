@@ -213,7 +213,7 @@ class HeldVariable:
 
     @property
     def variable(self) -> str:
-        """Return the name of the variable, which differs from the name of its output.
+        """Return the name of the sampled variable, which differs from the name of its output.
 
         Modelica compilers distinguish the variable, which changes at sample times, from the output.
         """
@@ -240,7 +240,7 @@ class Sampling:
 
     @property
     def values(self) -> list[Expr]:
-        """Expressions of all variables after a sample, in terms of the values before the sample."""
+        """Expressions of all variables after a sample time, in terms of the values before this time."""
         known: dict[str, Expr] = {}
         for variable in self.held:
             known[variable.variable] = _before_sample(variable.next, known)
@@ -257,7 +257,7 @@ def _before_sample(tree: Expr, known: Mapping[str, Expr]) -> Expr:
 
 @dataclass(frozen=True)
 class Lookup:
-    """Lookup of a table whose argument is linear in time, by a variable for the current polynomial piece.
+    """Lookup in a table whose argument is linear in time; a variable contains the current polynomial piece.
 
     Attributes
     ----------
@@ -418,8 +418,8 @@ class EquationSystem:
     initial
         Values at t = 0 of quantities to which expressions refer by name, if these values are known.
     relations
-        Switching conditions of state events. In the list of all switches, state events follow the time
-        events.
+        Switching conditions of state events. In the list of all switches, the switches of state events
+        come after the switches of time events.
     start
         Equations that determine the initial state if parameters are changed. None if the initial state
         is fixed.
@@ -437,7 +437,7 @@ class EquationSystem:
     listed
         Names of outputs that are elements of arrays with mixed units.
     composites
-        Subtree sums from which the mass matrix is formed.
+        Masses, first moments and inertia wrenches of subtrees, from which the mass matrix is formed.
     """
 
     name: str
@@ -678,7 +678,7 @@ class EquationSystem:
     def _constants(self) -> set[str]:
         """Return the names of all definitions whose values depend on parameters only.
 
-        Each call searches only the items that were added since the previous call.
+        Each call searches only the definitions that were added since the previous call.
         """
         new = self.items[self._seen :]
         self._fixed |= {item.name for item in new if isinstance(item, Definition) and item.constant}

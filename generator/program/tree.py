@@ -194,7 +194,9 @@ class Tree:
 
 @dataclass(frozen=True)
 class Composites:
-    """Sums over the subtree of each body, about the origin of this body, in world axes.
+    """Masses, first moments and inertia wrenches of all subtrees, in world axes.
+
+    Moments are about the origin of the root body of the subtree.
 
     Attributes
     ----------
@@ -235,7 +237,9 @@ class InertiaForces:
 
 @dataclass(frozen=True)
 class Transmitted:
-    """Moment or force of a joint reaction as a sum of two terms, the second of which depends on x.
+    """Moment or force of a joint reaction as a sum of two terms.
+
+    The second term depends on the accelerations x of the coordinates.
 
     Attributes
     ----------

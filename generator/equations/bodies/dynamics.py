@@ -72,7 +72,7 @@ class Dynamics:
     Attributes
     ----------
     subtrees
-        Sums over the subtree of each body.
+        Mass, first mass moment, inertia and inertia wrench of the subtree of each body.
     tree
         Bodies and joint axes from which M is formed.
     momenta
@@ -152,7 +152,7 @@ def _composites(
     subtrees: Sequence[Inertia],
     momenta: dict[tuple[int, int], UnitAccelerationWrench],
 ) -> Composites:
-    """Return the sums over all subtrees, in the order in which the tree lists the root bodies."""
+    """Return the masses, first moments and inertia wrenches of all subtrees, in the order of the root bodies."""
     names = [link.name for link in tree.links]
     places = {b: names.index(body.name) for b, body in enumerate(mechanism.bodies) if body.name in names}
     sums = [subtrees[b] for b in places]

@@ -102,8 +102,8 @@ def _start(mechanism: SymbolicMechanism, lower: Lowering, given: SymbolicFilter)
 def _length(program: EquationSystem, given: SymbolicFilter) -> str:
     """Declare a parameter for an initial length that the description does not give, and return its name.
 
-    The length is the rest length of a two-point force element. If the filter drives a joint, or if the
-    description gives the initial length, no parameter is declared and the result is an empty text.
+    The length is the rest length of a two-point force element that follows an input filter. The result
+    is an empty text if the filter drives a joint, or if the description gives the initial length.
     """
     if given.coordinate is not None or given.start is not None:
         return ""

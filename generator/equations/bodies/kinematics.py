@@ -343,7 +343,10 @@ def _gather_body(program: EquationSystem, name: str, offset: Expr, motion: BodyM
 
 
 def of_body(body: SymbolicBody) -> tuple[str, str, str]:
-    """Return the part of the description from which a body was built: kind, name and beam element."""
+    """Return the entry of the description from which a body was built, as three texts.
+
+    The texts are the kind of the entry, its name, and the name of the rigid finite element of a beam.
+    """
     if body.link == "base":
         return "base", "", ""
     return "link", body.link, body.element
@@ -361,10 +364,10 @@ def _joint_axes(program: EquationSystem, body: SymbolicBody, parent: BodyMotion)
 def _shifted(
     program: EquationSystem, name: str, motion: BodyMotion, start: Expr, step: Expr, slide: Expr
 ) -> BodyMotion:
-    """Return the motion of a frame after a translation of its origin by the vector `start + step`, m.
+    """Return the motion of a frame whose origin has the offset `start + step`, m, from another frame.
 
-    The argument `slide` is the time derivative of `step` in the moving axes, m/s. All three vectors
-    have the shape (3,).
+    The argument `motion` is the motion of this other frame. The argument `slide` is the time derivative
+    of `step` in the moving axes, m/s. All three vectors have the shape (3,).
     """
     if ir.is_zero(start + step) and ir.is_zero(slide):
         return motion
@@ -402,7 +405,10 @@ def _shifted(
 def _turned(
     program: EquationSystem, coordinate: SymbolicCoordinate, motion: BodyMotion, name: str, e: Expr
 ) -> BodyMotion:
-    """Return the motion of a frame after a rotation about the axis e through its origin."""
+    """Return the motion of a frame that a coordinate rotates relative to another frame with the same origin.
+
+    The argument `motion` is the motion of this other frame, and e is the rotation axis.
+    """
     q, rate = ir.symbol(coordinate.symbol), ir.symbol(f"{coordinate.symbol}_dot")
     dw = motion.dw + ir.cross(motion.w, e) * rate
     text = f"angular acceleration of {name}, if all coordinate accelerations are zero"

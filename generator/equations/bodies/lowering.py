@@ -83,7 +83,10 @@ class Lowering:
         return ir.rebuilt(tree, [self(argument) for argument in tree.args])
 
     def _has_events(self, tree: Expr) -> bool:
-        """Whether a function with kinks or jumps has events: known times have events in `noevent` as well."""
+        """Whether a function with kinks or jumps, such as `sign(x)`, triggers events.
+
+        A jump of `sign(x)` at a known time triggers an event even inside `noevent(…)`.
+        """
         if differentiate.switches_sign(tree, self.is_constant):
             return True
         return self._eventful and not self._is_settled(tree)
@@ -176,9 +179,9 @@ class Lowering:
         return self._lookups[key]
 
     def _check_ends(self, name: str, argument: Expr) -> None:
-        """Add a check that the argument of a table stays within the range of the table.
+        """Add an assertion that the argument of a lookup table stays within the range of the table.
 
-        Only tables with `ends = "free"` in the description are checked.
+        No assertion is added unless the description sets `ends = "free"` for the table.
         """
         table = self.tables[name]
         if table.ends == "free":

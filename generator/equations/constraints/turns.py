@@ -33,8 +33,8 @@ def turns(kinematics: SymbolicKinematics, names: Sequence[str]) -> Iterator[Turn
 def start_checks(program: EquationSystem, kinematics: SymbolicKinematics) -> Iterator[Assertion]:
     """Yield assertions that the frames of rotation-locking closures are nearly aligned initially.
 
-    Each assertion limits the angle between the two frames of a closure. The assertions hold for default
-    and for changed parameters.
+    Each assertion limits the angle between the two frames of a closure. The assertions are checked
+    for default and for changed parameters.
     """
     for closure in kinematics.mechanism.closures:
         springs = [closure.stiffness[k] for k in closure.turning] if closure.stiffness is not None else []

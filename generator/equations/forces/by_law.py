@@ -57,7 +57,7 @@ class LawForce:
             forces.publish(measure, ir.symbol(variable.variable))
 
     def _sampling(self, forces: Forces, period: Expr) -> Sampling:
-        """Return the values of all quantities and states of a sampled element after a sample."""
+        """Return the values of all quantities and states of a sampled element after a sample time."""
         element = self.element
         known = {key: ir.symbol(f"{m.signal.name}{HELD}") for key, m in element.signals.items()}
         known |= {key: ir.call("pre", known[key]) for key in element.states}

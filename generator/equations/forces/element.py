@@ -1,4 +1,4 @@
-"""Interface of force elements, and the collector of their efforts and wrenches."""
+"""Interface of force elements, and a class that collects the efforts and wrenches of all force elements."""
 
 from __future__ import annotations
 

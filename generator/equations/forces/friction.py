@@ -183,7 +183,7 @@ def _normal(
     tau: Expr,
     sweep: int,
 ) -> tuple[Expr, list[Expr]]:
-    """Return the normal force at given friction efforts τ, N, and its derivatives with respect to τ."""
+    """Return the normal force, N, at given friction efforts τ, and its derivatives with respect to τ."""
     f = tau.shape[0]
     if bristle.coordinate not in responses:
         return _given(mechanism, bristle), [ir.constant(0.0)] * f

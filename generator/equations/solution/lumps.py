@@ -20,10 +20,10 @@ from ..bodies.dynamics import steiner, turned
 
 @dataclass(frozen=True)
 class _Place:
-    """Position of a fixed body in the frame of the moving body that carries it.
+    """Pose of a fixed body relative to the moving body that carries the fixed body.
 
-    The axes R and the origin r of the fixed body are in that frame. The vector `arm` is r in world
-    axes.
+    The axes R and the origin r of the fixed body refer to the frame of the moving body. The vector
+    `arm` is r in world axes.
     """
 
     body: int

@@ -30,8 +30,8 @@ def contact_multipliers(
     The argument Lambda contains the multipliers of the independent constraints `rows`. The multipliers
     of redundant constraints are zero. With the option `minimum_norm`, however, the reactions are
     distributed over both kinds of constraints such that the norm of all multipliers is smallest. Lambda
-    is None if no constraint is independent. An example is a shaft whose second bearing is a loop
-    closure: every angle of the shaft satisfies the constraints of this closure.
+    is None if no constraint is independent. This is the case, for example, for a shaft whose second
+    bearing is a loop closure, because every angle of the shaft satisfies the closure's constraints.
     """
     if Lambda is None:
         return ir.zeros(1 + max(reaction.row for reaction in constraints.reactions), *columns)

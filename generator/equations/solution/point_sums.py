@@ -27,10 +27,11 @@ _SIX = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 
 
 def with_point_sums(program: EquationSystem) -> EquationSystem:
-    """Return the program with subtree sums about one common point.
+    """Return the program with first moments and inertia wrenches of subtrees about one common point.
 
-    The new sums replace the sums about the origins of the individual bodies. The program must contain
-    only definitions and linear solves. Definitions that are no longer used remain in the program.
+    In the given program, these quantities refer to the origins of the individual bodies. The given
+    program must contain only definitions and linear systems. Definitions that are no longer used remain
+    in the returned program.
     """
     composites = program.composites
     if composites is None:
@@ -57,9 +58,10 @@ def with_point_sums(program: EquationSystem) -> EquationSystem:
 
 
 def _replaced(composites: Composites, sums: _Sums) -> Iterator[tuple[str, Expr]]:
-    """Yield the name and the new expression of each subtree sum about the origin of a body.
+    """Yield the name and the new expression of first moments and inertia wrenches of subtrees.
 
-    The new expression contains only sums about the common point of all bodies.
+    Each of these quantities refers to the origin of a body. Its new expression contains only quantities
+    that refer to the common point of all bodies.
     """
     for b in range(len(composites.tree.links)):
         old = (composites.moments[b], composites.bias_moments[b], composites.bias_forces[b])
@@ -73,7 +75,7 @@ def _replaced(composites: Composites, sums: _Sums) -> Iterator[tuple[str, Expr]]
 
 
 class _Sums:
-    """Definitions of inertias, subtree sums, twists and wrenches about the common point of a tree."""
+    """Definitions of inertias, twists and wrenches about the common point of all bodies of a tree."""
 
     def __init__(self, program: EquationSystem, tree: Tree) -> None:
         self._program, self._tree = program, tree
@@ -424,7 +426,10 @@ def _matrix(six: Expr) -> Expr:
 
 
 def _in_world_axes(R: Expr, six: Expr) -> Expr:
-    """Return an inertia in world axes, shape (6,), from the inertia in body axes R."""
+    """Return an inertia in world axes, shape (6,), from the inertia in body axes.
+
+    The columns of R are the body axes in the world frame.
+    """
     if ir.is_identity(R):
         return six
     matrix = _matrix(six)

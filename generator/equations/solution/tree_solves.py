@@ -97,9 +97,9 @@ def _by_multipliers(item: Definition, inertial: InertiaForces, system: Constrain
 
 
 def _operations(system: AccelerationSolve) -> tuple[int, int]:
-    """Return the numbers of floating-point operations for the accelerations: recursive, and dense.
+    """Return two numbers of floating-point operations that compute the accelerations.
 
-    The dense solution uses the mass matrix.
+    The first number is for the recursion over the bodies, the second for the dense mass matrix.
     """
     tree, columns = _tree(system), (*system.shape, 1)[1]
     rows = system.wanted.shape[0] if isinstance(system, ConstrainedSolve) else 0

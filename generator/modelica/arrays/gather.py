@@ -172,8 +172,8 @@ class _Gathering:
     def _reserve(self, array: GatheredArray) -> None:
         """Reserve the name of an array and the positions of its elements.
 
-        Nothing is reserved if the quantity is missing for a member of the index set, because the array
-        would then have gaps.
+        If a member of the index set has no value in the array, nothing is reserved, because the array
+        would have gaps.
         """
         labels = self._program.gatherings.sets[array.over]
         elements = [array.elements.get(label) for label in labels]
@@ -201,11 +201,11 @@ class _Gathering:
             self._inlined[value.data] = self._definitions[value.data].parts[0][1]
 
     def _in_parameters(self, own: Container[str] = ()) -> Replacement:
-        """Return a substitution that removes symbols of separate definitions from expressions of parameters.
+        """Return the replacement of symbols in expressions that depend on parameters only.
 
-        The symbol of a definition is replaced by an array element or by the expression of the
-        definition. The argument `own` contains the names of the elements of the array that is being
-        defined. Elements of this array itself do not replace symbols.
+        An array element or the expression of a definition replaces the symbol of this definition. The
+        argument `own` contains the names of the elements of the array that is being defined. Elements
+        of this array do not replace symbols.
         """
         values = {name: place for name, place in self._fixed_places.items() if name not in own}
         values = {name: place for name, place in values.items() if name not in self._parameters or own}
@@ -334,10 +334,10 @@ class _Gathering:
     def _add_referenced(
         self, waiting: dict[str, tuple[GatheredArray, str, list[Expr]]], renamed: EquationSystem
     ) -> None:
-        """Add the arrays that are used in equations, derived parameters, or other expressions of the program.
+        """Add those arrays to the Modelica source that its equations or other expressions use.
 
-        Other expressions are, for example, outputs, states, events and checks. Arrays are also added if
-        only another added array uses them.
+        Other expressions are, for example, derived parameters, outputs, states, events and checks. An
+        array is also added if only another added array uses it.
         """
         outside = {name for expr in _external_expressions(renamed) for name in expr.symbols}
         while True:
@@ -470,7 +470,7 @@ def _equations(item: Item) -> Iterator[tuple[Expr, Expr]]:
 
 
 def with_units(text: str, unit: str | None) -> str:
-    """Return a description to which a remark is appended if the quantity has no common unit."""
+    """Return the description of an array, with a remark if the elements of the array differ in unit."""
     return text if unit is not None or ";" in text else f"{text}; units differ by element"
 
 

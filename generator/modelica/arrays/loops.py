@@ -208,10 +208,9 @@ class _Roller:
         return [equation for _, equation in sorted(found, key=lambda pair: pair[0])]
 
     def _adds_coordinates(self, equation: Equation) -> bool:
-        """Whether the right-hand side of an equation adds an element of an array over the coordinates.
+        """Whether a summand on the right-hand side of an equation is an element of an array with mixed units.
 
-        These arrays contain both lengths and angles, so their elements differ in unit; see the module
-        `mixed`.
+        The elements of such an array are, for example, lengths and angles; see the module `mixed`.
         """
         return isinstance(equation, Statement) and any(
             term.op == "index" and term.args[0].data in self._tables.mixed and not term.shape
@@ -235,8 +234,8 @@ class _Roller:
     def _loops(self, alike: list[tuple[int, Equation, list[Hole]]]) -> list[tuple[int, Equation]]:
         """Replace equations of the same form by loops.
 
-        Each element of the result is a position in the source and an equation or loop. The position of
-        a loop is that of the first equation that it replaces.
+        Each element of the result is a pair: a position in the source, and the equation or loop at this
+        position. The position of a loop is that of the first equation that it replaces.
         """
         leading = self._leading(alike)
         if leading is None:

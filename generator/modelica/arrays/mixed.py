@@ -67,9 +67,9 @@ def _is_published(element: Expr, program: EquationSystem) -> bool:
 
 
 def _mixing(program: EquationSystem, equations: Iterable[Equation], units: _Known) -> set[str]:
-    """Return the names of arrays whose equations also contain quantities of another unit.
+    """Return the names of arrays whose equations contain quantities of at least two different units.
 
-    Only arrays whose elements differ in unit are considered.
+    Only arrays without a common unit of all elements are considered.
     """
     found: dict[str, set[_Unit]] = {}
     sides = [(s.left, s.right) for s in _statements(equations)]

@@ -53,10 +53,10 @@ def _terms(expr: Expr) -> list[Expr]:
 
 
 def _elements(term: Expr) -> list[tuple[str, int]] | None:
-    """Return the name of the array and the first subscript for each factor of a product.
+    """Return a pair of text and first subscript for each factor of a product of array elements.
 
-    The name of the array is followed by all subscripts except the first. The result is None if a factor
-    is not an array element.
+    The text contains the name of the array and all subscripts of the factor except the first. The
+    result is None if a factor is not an array element.
     """
     factors = term.args if term.op == "*" else (term,)
     found = []

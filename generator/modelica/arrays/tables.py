@@ -141,7 +141,7 @@ class Tables:
         return i if change == 0 else f"{i} {'+' if change > 0 else '-'} {abs(change)}"
 
     def constant(self, i: str, over: str, values: Sequence[int], wanted: Sequence[np.ndarray]) -> Expr | None:
-        """Return an element of a constant array whose subscript is the loop iterator `i`.
+        """Return an element of a constant array, with the loop iterator `i` as its subscript.
 
         For the iterator values `values`, the element has the values `wanted`. The result is None if no
         constant array over the set `over` has these elements.
@@ -155,7 +155,7 @@ class Tables:
         return None
 
     def parameter(self, i: str, values: Sequence[int], names: Sequence[str], shape: ir.Shape) -> Expr | None:
-        """Return the expression for an element of a table that consists of the named parameters.
+        """Return the expression for an element of a table whose elements are the parameters `names`.
 
         The subscript of the element contains the loop iterator. The result is None if the parameters
         differ in unit, or if the values of the iterator are not consecutive.
