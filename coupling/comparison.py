@@ -81,9 +81,11 @@ def bounded_ranges(run: Record, network: Network) -> Array:
     """Return the range of each output in a run, shape (n_y,).
 
     A range is the largest minus the smallest value. If a range is below a lower bound, the result
-    contains the bound. The lower bound is a thousandth of the signal's largest magnitude, or of the
-    largest range among signals of the same unit. The bound is never below the size of the signal's
-    rounding errors.
+    contains the bound. The lower bound is the largest of three values:
+
+    - a thousandth of the signal's largest magnitude,
+    - a thousandth of the largest range among signals of the same unit,
+    - the size of the signal's rounding errors.
     """
     values = np.array(run.values)[:, : network.n_y]
     magnitudes = np.max(np.abs(values), axis=0)
@@ -95,11 +97,11 @@ def bounded_ranges(run: Record, network: Network) -> Array:
 
 
 def away_from_events(run: Record, fine: Record, grid: Array) -> NDArray[np.bool_]:
-    """Return a mask of the times at which two runs can be compared, although each run contains events.
+    """Return a mask that is True at the times in `grid` at which two runs can be compared.
 
-    Two runs find the same event at slightly different times. The mask is False near such an event:
-    the distance from the event is at most twice the difference of the two event times. If only one
-    of the runs contains an event, the mask stays True, because the two solutions really differ.
+    Two runs find the same event at slightly different times, between which their values differ. The
+    mask is False near such an event, up to a distance of twice the difference of the event times. Near
+    an event in only one of the runs, the mask is True, because the two solutions really differ.
     """
     away, own = np.ones(len(grid), dtype=bool), np.array(run.events)
     gaps = np.diff([grid[0], *fine.events, grid[-1]])

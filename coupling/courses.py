@@ -84,7 +84,7 @@ def means(courses: Array) -> Array:
 
 
 def work(first: Array, second: Array) -> Array:
-    """Return the mean value of the product of each pair of polynomials over one step, shape (n,)."""
+    """Return the mean of first[k]·second[k] over one step for n pairs of polynomials, shape (n,)."""
     return np.asarray(((first @ _MOMENTS) * second).sum(axis=1))
 
 

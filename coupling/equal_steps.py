@@ -49,7 +49,7 @@ def _divides(step: float, times: Sequence[float]) -> bool:
 
 
 def equal_steps_remark(network: Network, run: Record, asked: float | None) -> Iterator[CouplingRemark]:
-    """Yield a remark that names the FMUs that support only equal steps, and the step of the run.
+    """Yield a remark with the step of the run and the names of the FMUs that support only equal steps.
 
     Parameters
     ----------

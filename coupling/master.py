@@ -576,7 +576,7 @@ class Master:
         return self._shortens and h > 2 * self._shortest
 
     def _exponent(self) -> float:
-        """Return the exponent 1/p, by which the step length follows from the error.
+        """Return the exponent 1/p of the error in the formula for the step length.
 
         The estimated error is proportional to the p-th power of the step length.
         """

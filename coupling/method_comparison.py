@@ -157,10 +157,10 @@ def _order(judged: Coupled) -> int:
 
 
 def _common_rows(judged: Coupled, plans: Sequence[list[MethodChoice]], reference: _Reference) -> list[int]:
-    """Return the indices of the outputs in which all runs are compared with the reference.
+    """Return the indices of the outputs whose errors are computed for all runs.
 
-    These outputs are part of the reference, and all methods compute them accurately. If no such
-    output exists, it is sufficient that the methods of the user's run compute an output accurately.
+    The reference contains these outputs, and all methods compute them accurately. If there is no such
+    output, the result contains the outputs that the methods of the user's run compute accurately.
     """
     known = set(reference.values)
     common = known.intersection(*(compared_rows(judged.network, choices) for choices in plans))

@@ -213,7 +213,8 @@ class Network:
     def _group(self, members: list[int]) -> CoupledGroup:
         """Return a group of FMUs in the order of evaluation.
 
-        FMUs with states come first. FMUs without states then receive inputs at the end of the step.
+        FMUs with states come first. FMUs without states come last, because their inputs are the outputs
+        that the FMUs with states have at the end of the step.
         """
         order = sorted(members, key=lambda k: not self.parts[k].abilities.memory)
         place = {part: k for k, part in enumerate(order)}

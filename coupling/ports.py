@@ -195,8 +195,8 @@ def bonds(network: Network) -> list[Bond]:
     """Return pairs of a force input and a velocity output of the same FMU whose product is a power.
 
     Only FMUs with states are considered. The velocity, or the output of the corresponding position,
-    is connected to the FMU that drives the force input. If several outputs qualify, the chosen
-    output ends with the same axis (x, y or z) as the input.
+    is connected to the FMU that drives the force input. If several outputs qualify, only an output
+    at the connection point of the input and along the same axis (x, y or z) is used.
     """
     rates, found = positions(network), []
     for part, columns, rows in zip(network.parts, network.columns, network.rows, strict=True):
@@ -224,7 +224,7 @@ def _is_power(effort: PortSignal, flow: PortSignal) -> bool:
 
 
 def _returns(network: Network, column: int, rows: set[int]) -> bool:
-    """Return whether one of the outputs `rows` acts on the source of the input `column`.
+    """Return whether an output in `rows` is connected to the source of the input `column`.
 
     The source is a rigid connection (pin), or the FMU whose output drives the input.
     """

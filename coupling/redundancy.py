@@ -70,7 +70,7 @@ class PinBasis:
                 yield force / np.linalg.norm(force)
 
     def reduced(self, values: Array) -> Array:
-        """Return the components of given pin values, shape (pins, …), in the basis, shape (size, …)."""
+        """Project arrays with one value per pin, shape (pins, …), onto the basis, shape (size, …)."""
         return np.asarray(self._matrix.T @ values)
 
     def full(self, components: Array) -> Array:

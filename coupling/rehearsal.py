@@ -219,7 +219,7 @@ def _sequential(
 
 
 def _beyond(gain: float, order: int, limit: float, driven: str) -> str:
-    """Return a sentence about a loop in which an order of extrapolation is unstable.
+    """Return a sentence that explains why an order of extrapolation is unstable in a loop of FMUs.
 
     Parameters
     ----------

@@ -78,7 +78,7 @@ class Options:
 
     def __post_init__(self) -> None:
         if self.method not in ("auto", *METHODS):
-            raise DescriptionError("method", f"expected auto, {', '.join(METHODS)}, got {self.method}")
+            raise DescriptionError("method", f"expected one of auto, {', '.join(METHODS)}, got {self.method}")
         for name in ("tolerance", "step", "stop"):
             value = getattr(self, name)
             if value is not None and not (math.isfinite(value) and value > 0.0):
@@ -439,8 +439,8 @@ def simulated(network: Network, choices: Sequence[MethodChoice], settings: Setti
 def _grid(settings: Settings, network: Network) -> Array:
     """Return the times at which runs are compared, s: output times and communication points.
 
-    At an event, values are not compared, and sample times of FMUs are events. If an FMU is sampled,
-    all these times may be sample times. Midpoints between the times are therefore added.
+    If an FMU is sampled, the result also contains the midpoints between these times. Without the
+    midpoints, all times could be sample times, which are events. Values at events are not compared.
     """
     points = settings.start + output_grid(settings.stop - settings.start, settings.step or settings.nominal)
     found = np.union1d(points, output_times(settings))

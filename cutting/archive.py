@@ -101,9 +101,7 @@ class CutSystem:
         return [element for element, cut in laws.items() if cut.kind != "rope"]
 
     def _ports(self, cut: Cut) -> Iterator[tuple[str, str, str]]:
-        """Yield three names for each point of a cut.
-
-        The names are those of the part, of its port, and of the end in the force law.
+        """Yield the names of a part, of its port, and of the end of the force law, for each point of a cut.
 
         A port is a group of variables that describe one connection point.
         """

@@ -236,7 +236,7 @@ def _refused(place: Link | Closure | Line, model: System) -> Iterator[str]:
 
 
 def _acts(value: object) -> bool:
-    """Return whether the value of a joint's key, such as `stiffness`, causes a force; a zero causes none."""
+    """Return whether the value of a joint's key, such as `stiffness`, is nonzero and thus causes a force."""
     return any(value) if isinstance(value, list | tuple) else bool(value)
 
 

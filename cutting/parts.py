@@ -353,7 +353,8 @@ class _Builder:
     def _shows(self, name: str, links: frozenset[str]) -> bool:
         """Return whether this part contains an output.
 
-        If an output depends on links of several parts, no part contains it, and a note is added.
+        If an output depends on links of several parts, no part contains this output. A note about the
+        output is then added to the notes of the part.
         """
         if self._has(links) and not links <= self._links:
             self._notes.append(f"output {name} is omitted, because it depends on links of several parts")

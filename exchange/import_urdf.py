@@ -144,7 +144,7 @@ class _Import:
         yield self.described(self.table(root, "ground", {}, joint), "root")
 
     def link(self, joint: UrdfJoint) -> Iterator[LinkText]:
-        """Yield the child link of a URDF joint as a link of the description, with the joint in its table.
+        """Yield the child link of a URDF joint as a link of the description, whose table includes the joint.
 
         If the normal of a planar joint is not the z axis, an auxiliary link is yielded first. The z
         axis of this link is the normal. The joint moves the auxiliary link, to which the child link
@@ -198,10 +198,10 @@ class _Import:
         return table | self.inertia(link) | shape | {"joint": joint}
 
     def inertia(self, link: UrdfLink) -> Table:
-        """Return the mass, centre of mass and inertia of a link.
+        """Return a table of mass, centre of mass and inertia of a link.
 
         If the URDF file contains no inertia, the values are computed from shape and density. If the
-        shape or the density is missing, the table is empty.
+        shape or the density is also missing, the table is empty.
         """
         if link.inertial is None or not any((link.inertial.mass, *link.inertial.moments)):
             return self.filled(link)
@@ -218,9 +218,9 @@ class _Import:
         return table
 
     def filled(self, link: UrdfLink) -> Table:
-        """Return mass, centre of mass and inertia of a link from its shape and the given density.
+        """Return a table of mass, centre of mass and inertia, computed from the link's shape and a density.
 
-        If the link has no shape, or no density is given, the table is empty.
+        The table is empty if the link has no shape or if the user has given no density.
         """
         if self.density is None or link.shape is None:
             return {}

@@ -22,7 +22,7 @@ Table = dict[str, Any]
 class Visuals:
     """Shapes of the links in a URDF file.
 
-    The field `left` counts the visual elements that a description cannot represent, by reason.
+    The field `left` contains the number of ignored visual elements for each reason.
     """
 
     def __init__(self, path: Path, robot: etree._Element) -> None:
@@ -33,7 +33,7 @@ class Visuals:
     def shape(self, link: etree._Element) -> Table | None:
         """Return the shape of a URDF link as the table `shape` of a description.
 
-        The result is None if a description can represent none of the link's visual elements. The
+        The result is None if the link has no visual element that a description can represent. The
         paths of mesh files are absolute.
         """
         shape: Table | None = None

@@ -223,10 +223,10 @@ class _Judge:
     point: dict[str, float] = field(default_factory=dict)
 
     def ranks(self, places: Iterable[Array]) -> list[float]:
-        """Return the number that the optimiser minimises, for each of several points.
+        """Return the values of the minimised function at several points.
 
-        A point is an array of shape (keys,). The number is very large for a failed run and for
-        violated constraints.
+        A point is an array of shape (keys,). The value is very large if the run at this point fails or
+        violates a constraint.
         """
         asked = [self._asked(k, place) for k, place in enumerate(places)]
         found = {int(number): part for part in self._parts(asked) for number in part.numbers}

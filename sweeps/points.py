@@ -23,7 +23,8 @@ from .variations import MOST_RUNS, Distribution, Values, Variation
 class SweepPoints:
     """Parameter values of all runs, numbered from 0.
 
-    From run to run, the sample changes fastest, and the first key of the grid changes slowest.
+    Runs at the same grid point have consecutive numbers and different samples. The numbers of the grid
+    points follow nested loops over the keys of the grid, in which the first key is the outermost loop.
 
     Attributes
     ----------

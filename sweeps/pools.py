@@ -32,7 +32,7 @@ def by_processes(scheduler: str) -> bool:
 def call_workers(scheduler: str) -> None:
     """Start worker processes in the background, before the first task needs them.
 
-    The processes import their modules at once, so that the first task starts without delay. If the
+    The processes immediately import their modules, so that the first task starts without delay. If the
     scheduler does not use worker processes of this machine, the function does nothing.
     """
     if by_processes(scheduler):

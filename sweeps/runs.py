@@ -161,8 +161,8 @@ class FmuPool:
     def run(self, structure: int, values: Mapping[str, float]) -> tuple[Array, Array]:
         """Execute a run, and return its scalar results and its recorded signals as two arrays.
 
-        The scalar results, shape (objectives + 3,), are the objectives, the first and last
-        constraint violation, and the computing time, s. The signals have the shape (N, kept) for N
+        The scalar results, shape (objectives + 3,), are the objectives, the initial and
+        final constraint violation, and the computing time, s. The signals have the shape (N, kept) for N
         output times.
 
         Raises

@@ -304,10 +304,10 @@ def _with_values(problem: Problem, values: Mapping[str, Any]) -> Problem:
 
 
 def _told(values: Mapping[str, Any]) -> str:
-    """Return the values of varied keys that change the equations, as the end of an error message.
+    """Return the end of an error message.
 
-    An example is `, with links.boom.beam.elements = 2`. The result is empty if no varied key
-    changes the equations.
+    The text lists varied keys and their values, such as `, with links.boom.beam.elements = 2`. It is
+    empty if `values` is empty.
     """
     said = ", ".join(f"{key} = {value!r}" for key, value in values.items())
     return f", with {said}" if values else ""

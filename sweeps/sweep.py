@@ -206,7 +206,7 @@ def check_scheduler(name: str) -> None:
         If the scheduler requires Dask and Dask is not installed.
     """
     if name not in ("auto", "processes", "dask", "here") and not re.fullmatch(r"\w+://.+", name):
-        text = f"expected auto, processes, dask, here or an address such as tcp://host:8786, got {name!r}"
+        text = f"expected one of auto, processes, dask, here, or an address such as tcp://host:8786, got {name!r}"
         raise DescriptionError("sweep", [Problem("--scheduler", text)])
     if (name == "dask" or "://" in name) and not has_dask():
         raise MissingToolError(

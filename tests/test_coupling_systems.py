@@ -402,5 +402,5 @@ def test_slewing_crane(once: Once, tmp_path: Path, gpmelica: Command) -> None:
     text = (tmp_path / "out" / "report.txt").read_text(encoding="utf-8")
     assert "Controller cannot restore a state" in text
     bad = gpmelica("cosim", path, "--method", "jacobi", "--out", tmp_path / "out")
-    fails(bad, 2, "method: expected auto, sequential, hermite, mean_force, pin, got jacobi")
+    fails(bad, 2, "method: expected one of auto, sequential, hermite, mean_force, pin, got jacobi")
     assert np.isfinite(answer.json["energy_residual"])

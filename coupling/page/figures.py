@@ -91,7 +91,7 @@ def comparison_pictures(run: Coupled) -> Iterator[Picture]:
 
 
 def connected(run: Coupled) -> list[str]:
-    """Return the outputs that are connected to inputs, or that rigid connections make equal."""
+    """Return the names of the outputs that belong to a rigid connection or are connected to an input."""
     network = run.network
     rows = {int(row) for row in network.source[network.driven] if row < network.n_y}
     rows |= {int(row) for row in network.pairs[:, 0]}

@@ -55,7 +55,7 @@ def write_page(folder: Path, run: Coupled, command: str = "") -> Path:
     Returns
     -------
     Path
-        The page.
+        Path of the file `report.html`.
     """
     drawn = {
         "errors": [*error_pictures(run)],

@@ -34,7 +34,7 @@ def open_loops(model: Model, state: State) -> Iterator[str]:
 
 
 def wrong_branch(model: Model, state: State) -> Iterator[str]:
-    """Yield a message if the loops are closed in another assembly mode than in the description.
+    """Yield a message if the loops are not closed in the assembly mode of the description.
 
     Newton's method closes the loops near the described position. From this position, the check moves
     the independent coordinates in small steps to their initial values. The dependent coordinates follow
@@ -77,9 +77,9 @@ def _loops(model: Model, q: Array) -> tuple[Array, Array]:
 
 
 def _closed(model: Model, q: Array, units: Array, which: NDArray[np.signedinteger] | None) -> Array | None:
-    """Return a position near the initial guess in which all loops are closed, or None.
+    """Return coordinates, close to the initial guess, for which all loops are closed.
 
-    The search consists of minimum-norm Newton steps. The result is None if it does not converge.
+    The search consists of minimum-norm Newton steps. The result is None if the search does not converge.
 
     Parameters
     ----------

@@ -46,7 +46,8 @@ def rank_range(C: Array, is_short: NDArray[np.bool_] | None = None) -> RankRange
     C : ndarray, shape (m, n)
         Matrix whose rows have length 1 or 0.
     is_short : ndarray of bool, shape (m,), or None
-        Whether each row was so short before the normalisation that it may be zero; None if no row was.
+        Whether each row may be regarded as zero, because it was short before the normalisation. With
+        None, no row may be regarded as zero.
     """
     sure = C if is_short is None else C[~is_short]
     return RankRange(_rank(sure, _SURELY), _rank(C, _HARDLY))
@@ -62,9 +63,9 @@ def comparable(
 ) -> tuple[Array, NDArray[np.bool_]]:
     """Return the constraint Jacobian scaled for a rank decision.
 
-    Columns are multiplied by the scales of the coordinates, and rows are normalised to length 1. A row
-    that is negligible compared with its terms consists only of rounding errors. Such a row is set to
-    zero.
+    Columns are multiplied by the scales of the coordinates, and rows are normalised to length 1. A row is
+    a sum of terms, which can cancel. A row that is negligible compared with these terms consists only of
+    rounding errors, and is set to zero.
 
     Parameters
     ----------
@@ -73,8 +74,8 @@ def comparable(
     units : ndarray, shape (n,)
         Scales of the coordinates: 1 rad, or the mechanism's size in m.
     magnitudes : sequence of float or None
-        Magnitude of the terms of each row; None if the equations have wrenches, from which the magnitude
-        follows.
+        Magnitude of the terms of each row. With None, the magnitudes follow from the wrenches of the
+        equations.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Independent checks of the model generator's initial state, and of its choices at this state."""
+"""Independent checks of the model generator's initial state, and of its choice of constraints and coordinates."""
 
 from __future__ import annotations
 

@@ -74,8 +74,8 @@ class _Mount:
 class Closure:
     """Scalar conditions of a loop closure.
 
-    A cut joint enforces the conditions by constraint equations. A replacement joint has spring-dampers
-    that act on the residuals of the conditions.
+    A cut joint enforces the conditions by constraint equations. A replacement joint has one spring-damper
+    for each condition; the deflection of the spring-damper is the residual of the condition.
     """
 
     def __init__(self, table: Mapping[str, Any], setting: Setting) -> None:

@@ -72,9 +72,10 @@ class Group(Protocol):
         ...
 
     def magnitudes(self, state: State, size: float, units: Array) -> list[float]:
-        """Return the magnitude of the terms that add up to each Jacobian row, or 0 if no terms can cancel.
+        """Return the magnitude of the terms whose sum is a Jacobian row, for each row.
 
-        The magnitudes of equations with wrenches follow from these wrenches instead.
+        The magnitude is 0 if the terms of a row cannot cancel. For equations with wrenches, the magnitude
+        is computed from the wrenches instead.
 
         Parameters
         ----------

@@ -100,9 +100,10 @@ class Model:
     claims : Claims
         Initial state and choices of the model generator.
     nesting : int
-        Number of nested functions start(x) whose values are inserted. With 0, the model is evaluated
-        at the initial state only, so that start(x) = x. A controller encloses its signal in start(…),
-        and the signal may contain start(x).
+        Maximum number of calls of the function start that depend on each other, for example 2 for start(x)
+        if the expression of the signal x contains start(y). A second model, whose `nesting` is smaller by
+        one, computes start(x). A model with `nesting` 0 is evaluated at the initial state only, so that
+        start(x) = x.
     """
 
     def __init__(self, data: Mapping[str, Any], claims: Claims, *, nesting: int = 2) -> None:
@@ -259,7 +260,7 @@ class Model:
         }
 
     def value_at_start(self, expression: Expression) -> float:
-        """Return the value of an expression at t = 0; conditions on time count just after t = 0."""
+        """Return the value of an expression at t = 0; conditions on time are evaluated just after t = 0."""
         return value(expression(Numbers(self._initial, self.setting.names)))
 
     def initial(self, name: str) -> float:

@@ -150,14 +150,15 @@ class Solver:
         return np.eye(len(C))[self._kept]
 
     def _solved(self, found: Situation, columns: Array) -> tuple[Array, Array]:
-        """Return accelerations and multipliers for several force vectors at once.
+        """Return the accelerations and Lagrange multipliers for each of several force vectors.
 
         Parameters
         ----------
         found : Situation
             Equations of motion at the state.
         columns : ndarray, shape (n, 1 + f)
-            Force vectors in columns. Only the first column includes the right-hand side of the constraints.
+            Force vectors in columns. For all columns except the first, the right-hand side of the
+            constraints is taken as zero.
 
         Returns
         -------

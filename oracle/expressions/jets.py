@@ -75,7 +75,7 @@ class Jet:
         return Jet(f, f1 * self.slope, f1 * self.rate, f1 * self.bias + f2 * self.rate**2)
 
     def at(self, value: float) -> Jet:
-        """Return a scalar with another value and the same derivatives."""
+        """Return a copy of this scalar with the given value and unchanged derivatives."""
         return Jet(value, self.slope, self.rate, self.bias)
 
 
@@ -140,9 +140,9 @@ def atan2(y: Scalar, x: Scalar) -> Scalar:
 
 
 def quintic(x: Scalar, begin: Scalar, end: Scalar, first: Scalar, last: Scalar) -> Scalar:
-    """Return a smooth step from `first` to `last` as x goes from `begin` to `end`.
+    """Return a smooth step function of x, which changes from `first` to `last` between `begin` and `end`.
 
-    Between `begin` and `end`, the step is a polynomial of degree 5. The first and second derivatives
+    Between `begin` and `end`, the function is a polynomial of degree 5. The first and second derivatives
     are zero at both ends. The function is constant for x outside of this interval.
     """
     share = (x - begin) / (end - begin)

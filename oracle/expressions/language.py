@@ -90,7 +90,7 @@ class Expression:
         return self.of(scope)
 
     def timely(self) -> Iterator[Expression]:
-        """Yield the largest subexpressions that depend on time alone and are not linear."""
+        """Yield each nonlinear subexpression that depends on time alone, but not its own subexpressions."""
         if self.names == {"t"}:
             if self.line is None:
                 yield self
@@ -145,8 +145,8 @@ class Language:
         label : str
             Name of the expression in events.
         own : mapping or None
-            Names that only this expression may use, as keys. Each value is the name by which all other
-            code knows the same variable.
+            Names that only this expression may use, as keys. The values are the names of the same
+            variables in a scope.
         """
         if not isinstance(text, str):
             return _constant(float(text))
@@ -334,7 +334,7 @@ def _operation(kind: type[ast.operator], left: Expression, right: Expression) ->
 
 
 def _with_breaks(found: Expression, operands: list[Expression]) -> Expression:
-    """Return a quintic step with additional breakpoints at its two ends, where its third derivative jumps."""
+    """Add breakpoints at the two ends of a quintic step function, where the third derivative jumps."""
     ends = (_operation(ast.Sub, operands[0], operands[k]).line for k in (1, 2))
     breaks = tuple(-line.a / line.b for line in ends if line is not None and line.b)
     return _gathered(found.of, found.line, (found,), breaks)

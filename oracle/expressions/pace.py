@@ -1,9 +1,10 @@
 """Maximum step sizes over time, so that integrators do not miss short features of functions.
 
-A nonlinear function of time, such as tanh(a + b·t), is assumed to vary fastest near the roots of
-its linear arguments. Samples are taken close to each root, at distances from the root that are
-halved repeatedly. If neighbouring samples differ, integration steps end exactly at the sampled
-times. Between these times, no step exceeds half of the distance from the root.
+A nonlinear function of time is assumed to vary fastest near the roots of its linear arguments. For
+example, the argument of tanh(a + b·t) has the root t = −a/b. The function is sampled on both sides of
+each root; the distance of each sample from the root is half of the previous distance. If neighbouring
+samples differ, integration steps end exactly at the sampled times. Between these times, no step exceeds
+half of the distance from the root.
 """
 
 from __future__ import annotations
@@ -100,9 +101,9 @@ def _in_lookups(part: Expression) -> Iterator[Limit]:
 
 
 def _near_roots(part: Expression, function: Callable[[float], float], end: float) -> Iterator[Limit]:
-    """Yield maximum step sizes near the roots of linear arguments in a function of time.
+    """Yield maximum step sizes close to the times near which a function of time may vary quickly.
 
-    For example, the linear argument of tanh(t − 2) has the root t = 2.
+    These times are the roots of linear arguments, such as t = 2 for tanh(t − 2).
     """
     times = sorted({-line.a / line.b for line in part.roots})
     distances: Array = end * 0.5 ** np.arange(_HALVINGS, dtype=float)

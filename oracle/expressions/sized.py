@@ -1,7 +1,7 @@
-"""Magnitudes of the terms in a gradient, with which rounding errors of the gradient are recognised.
+"""Recognition of gradients that are only rounding errors, by the magnitudes of their terms.
 
-Large terms of an expression can cancel, as in x + y − x − y. The computed gradient is then not exactly
-zero, but a rounding error. It is negligible compared with the sum of the magnitudes of the terms.
+Large terms of an expression can cancel, as in x + y − x − y. The computed gradient is then a rounding
+error instead of zero. Such a gradient is negligible compared with the sum of the magnitudes of its terms.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .state import Derivatives
 
 
 class SizedJet(Jet):
-    """Scalar with its derivatives, and with the magnitudes of the terms in value and gradient.
+    """Scalar with its derivatives, and the magnitudes of the terms whose sums are the value and the gradient.
 
     Parameters
     ----------
@@ -76,10 +76,10 @@ class SizedDerivatives(Derivatives):
     units: Array
 
     def number(self, name: str) -> Scalar:
-        """Return the value of a variable with its derivatives and the magnitudes of their terms.
+        """Return the value and the derivatives of a variable, with the magnitudes of their terms.
 
-        Directions and positions are sums over the chain of bodies. Their terms have magnitudes of 1, or of
-        the mechanism's size.
+        The value and the derivatives are sums of terms. The terms of a direction cosine have the
+        magnitude 1. The terms of a position have the magnitude of the mechanism's size.
         """
         found = jet(super().number(name))
         extent = {"none": 0.0, "one": 1.0, "size": self.size}[self.names.extent(name)]

@@ -31,7 +31,7 @@ class Command:
         self._law = None if text is None else setting.compile(text, f"{key} of {name}")
 
     def __call__(self, state: State) -> float:
-        """Return the command at one state; the command is 0 if it is an input without a value."""
+        """Return the command at one state; if the command is an input that has no value, return 0."""
         if self._law is None:
             return state.input(self._input)
         return float(value(self._law(Numbers(state, self._names))))

@@ -32,7 +32,7 @@ class Filter:
     begin: float
 
     def second(self, y: float, rate: float, u: float) -> float:
-        """Return ÿ for the output y, its rate and the input u."""
+        """Return the second time derivative ÿ of the output, for the output y, `rate` = ẏ and the input u."""
         return self.frequency**2 * (u - y) - 2.0 * self.frequency * rate
 
 

@@ -13,7 +13,7 @@ from .load import Load
 
 
 class ReplacementJoint(Silent):
-    """Loop closure that is modelled by spring-dampers on its deformations."""
+    """Loop closure that is modelled by spring-dampers instead of constraint equations."""
 
     def __init__(self, table: Mapping[str, Any], setting: Setting) -> None:
         self._closure = Closure(table, setting)

@@ -24,7 +24,10 @@ class Margins:
         self._recent: list[dict[Hashable, float]] = []
 
     def are_clear(self, seen: Mapping[Hashable, Condition]) -> bool:
-        """Whether each condition is so far from a change that it cannot change twice within the last step.
+        """Return whether no condition can have changed and changed back within the last step.
+
+        The method assumes this if the margin of each condition is large compared with the changes of the
+        margin in the last two steps.
 
         Parameters
         ----------

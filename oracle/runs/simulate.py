@@ -50,7 +50,7 @@ class Segment:
 
     @property
     def instant(self) -> float:
-        """Midpoint of the segment, s, but not before the time events that happen at its beginning."""
+        """Time inside the segment, s: its midpoint, or a time just after its beginning if this time is later."""
         return max(0.5 * (self.begin + self.end), just_after(self.begin))
 
 
