@@ -19,7 +19,7 @@ from ..generator.variables import table
 from ..mechanism import GROUND, build
 from ..mechanism.symbolic import SymbolicCoordinate, SymbolicMechanism
 
-# The numbers per body are the position x, y, z in m and the quaternion x, y, z, w.
+# The pose of a body consists of seven numbers: position x, y, z in m and quaternion x, y, z, w.
 NUMBERS = 7
 
 

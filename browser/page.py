@@ -28,7 +28,7 @@ from .wasm import webassembly
 
 _SCRIPTS = ("engine.js", "plot.js", "live.js")
 _STANDARD_GRAVITY = 9.81  # m/s²
-_PLOTTED = 3  # number of signals in the initial plot of the page
+_PLOTTED = 3  # When the page opens, its plot shows at most this many signals.
 
 
 @dataclass(frozen=True)

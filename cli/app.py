@@ -80,7 +80,7 @@ def _options(
         raise typer.Exit
 
 
-# Error numbers of the computer's limits, such as a full disk; paths in the input are not the cause.
+# An error with a listed number has its cause in the computer, e.g. a full disk, not in a path of the input.
 _RESOURCES = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO}
 _RESOURCES |= {errno.EMFILE, errno.ENFILE, errno.ENOMEM}
 
@@ -91,7 +91,7 @@ def main() -> NoReturn:
         with printed():
             app(standalone_mode=True)
     except SystemExit as ended:
-        if ended.code == BAD_INPUT:  # typer has rejected the arguments, so no command ran
+        if ended.code == BAD_INPUT:  # Typer has rejected the command-line arguments, so no command has run.
             from .misuse import withdraw_misused
 
             withdraw_misused(sys.argv[1:])
@@ -267,7 +267,8 @@ def view(source: DescribedVariant, options: ViewOptions) -> None:
 
     def say(text: str) -> None:
         screen.print(text, markup=False, soft_wrap=True)
-        sys.stdout.flush()  # A script may read the address through a pipe, which is buffered.
+        # Output to a pipe is buffered; without a flush, a script would not receive the address.
+        sys.stdout.flush()
 
     preview(source.file, source.case, options.port, options.browser, say)
 

@@ -30,16 +30,15 @@ if TYPE_CHECKING:
 COLOURS = {"green": "green", "amber": "yellow", "red": "red"}
 
 errors = Console(stderr=True, soft_wrap=True, highlight=False)
-# If the output is a pipe, 200 columns are enough for complete tables.
+# Output to a pipe has no terminal width; 200 columns are enough for complete tables.
 screen = Console(highlight=False, width=None if sys.stdout.isatty() else 200)
 
 
 @contextmanager
 def progress_bars() -> Iterator[Callable[[str, float], None]]:
     """Show one progress bar per activity on standard error, if it is a terminal."""
-    words = TextColumn(
-        "{task.description}", markup=False, table_column=Column()
-    )  # notes may exceed the width of the terminal
+    # Progress notes that are wider than the terminal wrap in a table column.
+    words = TextColumn("{task.description}", markup=False, table_column=Column())
     columns = (SpinnerColumn(), words, BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
     with Progress(*columns, console=errors, disable=not errors.is_terminal) as bars:
         tasks: dict[str, Any] = {}

@@ -46,7 +46,8 @@ def import_urdf(options: ImportOptions, answer: Printed) -> None:
     path = options.out or _new(Path(f"{found.name}.toml"))
     write_atomically(path, found.text)
     _say(path, found.notes, answer.as_json)
-    _ = found.valid  # an invalid description raises its error here, after the file is written
+    # For an invalid description, the property `valid` raises an error after the file has been written.
+    _ = found.valid
 
 
 @command(export_app, "urdf")

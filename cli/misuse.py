@@ -42,7 +42,7 @@ def withdraw_misused(arguments: Sequence[str]) -> None:
     except argparse.ArgumentError:
         return
     files = [Path(word) for word in rest if word.endswith((".toml", ".ssp")) and os.path.isfile(word)]
-    if len(files) != 1:  # with several description files, the output folder is unknown
+    if len(files) != 1:  # The output folder is known only if exactly one description file is given.
         return
     with suppress(OSError):
         _WITHDRAW[arguments[0]](files[0], known.case, known.out)

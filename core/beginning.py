@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 
-BEGUN = time.time()  # time of the import in seconds since 1970
-_SETTING = BEGUN - time.monotonic()  # Wall clock minus monotonic clock at the import, s.
-_MOST = 1.0  # smaller backward changes of the clock, in s, are ignored in comparisons of file times
+BEGUN = time.time()  # The module was imported at this Unix time, s.
+_SETTING = BEGUN - time.monotonic()  # At the import, the monotonic clock lags the wall clock by this time, s.
+_MOST = 1.0  # The wall clock counts as set back only if it was set back by more than this time, s.
 
 
 def is_set_back() -> bool:

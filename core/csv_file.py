@@ -15,7 +15,7 @@ from .input_files import Masked, numbers, read_rows
 from .trajectory import Array, Trajectory
 
 _MOST_PROBLEMS = 10
-_LARGEST = 1_000_000_000  # Maximum size of a result file, bytes.
+_LARGEST = 1_000_000_000  # CSV files with results are rejected if they are larger than this, bytes.
 
 
 def write_csv(path: Path, trajectory: Trajectory) -> None:

@@ -111,7 +111,7 @@ class UnknownNameError(GpmelicaError, KeyError):
     """
 
     def __str__(self) -> str:
-        return str(self.args[0])  # str() of a KeyError would add quotation marks
+        return str(self.args[0])  # The method KeyError.__str__ would enclose the message in quotation marks.
 
 
 class BuildError(GpmelicaError):

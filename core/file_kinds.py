@@ -6,7 +6,7 @@ import re
 import zipfile
 from pathlib import Path
 
-# Descriptions of archives, by the name of a file that identifies the kind of archive.
+# The kind of an archive follows from the name of a file that the archive contains.
 _ARCHIVES = {
     "modelDescription.xml": "an FMU, which the commands compare and animate --result take",
     "SystemStructure.ssd": "an SSP archive, which the command cosim takes",
@@ -28,7 +28,7 @@ _SIGNATURES = (
 )
 
 
-# Beginnings of other text files; white space, XML declarations and XML comments before them are skipped.
+# The kind of a text file follows from its first characters after white space, XML declarations and comments.
 _TEXTS = (
     (r"<robot\b", "a URDF file, which the command import urdf takes"),
     (r"<fmiModelDescription\b", "the model description of an FMU"),

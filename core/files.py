@@ -30,13 +30,13 @@ def write_atomically(path: Path, content: str | bytes) -> None:
     """
     data = content.encode("utf-8") if isinstance(content, str) else content
     path.parent.mkdir(parents=True, exist_ok=True)
-    # The module `tempfile` is not used, because only the owner could read the resulting file.
+    # The module `tempfile` is unsuitable, because only the owner could read the resulting file.
     partial = path.with_name(f".{path.name}.{uuid4().hex}.part")
     try:
         with partial.open("xb") as stream:
             stream.write(data)
         partial.replace(path)
-    except OSError as error:  # Python's error for a full disk does not name the file
+    except OSError as error:  # Python's error for a full disk does not name the file.
         raise OSError(error.errno, error.strerror, str(path)) from None
     finally:
         partial.unlink(missing_ok=True)

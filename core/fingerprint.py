@@ -21,9 +21,9 @@ from .workers import environment_now
 
 _ROOT = Path(__file__).resolve().parent.parent
 _NAME = re.compile(r"[\w.-]+")
-# Pattern for dependencies of pip extras other than `check` and `cross`.
+# Dependencies of pip extras other than `check` and `cross` are not needed for simulations.
 _OTHERS = re.compile(r"extra\s*==\s*['\"](?!check|cross)")
-# Prefixes of environment variables that select compilers, headers, libraries or linear algebra kernels.
+# An environment variable with a listed prefix selects compilers, headers, libraries or linear algebra kernels.
 _VARIABLES = (
     *("LD_", "DYLD_", "OMP_", "MKL_", "OPENBLAS_", "BLIS_", "VECLIB_", "NPY_", "ZIG_", "GCC_", "SUNDIALS_"),
     *("CPATH", "C_INCLUDE_PATH", "COMPILER_PATH", "LIBRARY_PATH", "SDKROOT", "MACOSX_DEPLOYMENT_TARGET"),
@@ -53,7 +53,7 @@ def _program_digest() -> str:
         found.update(path.relative_to(_ROOT).as_posix().encode() + b"\n")
         found.update(hashlib.sha256(path.read_bytes()).digest())
     for package in _packages():
-        # RECORD contains the checksum of each file of a package.
+        # The metadata file RECORD contains the checksum of each file of an installed package.
         found.update(f"{package.name} {package.version}\n{package.read_text('RECORD') or ''}".encode())
     return found.hexdigest()
 
@@ -63,7 +63,7 @@ def machine_fingerprint() -> str:
 
     The checksum includes the environment variables that select compilers and libraries.
     """
-    # These environment variables are read at each call, because a Python program may change them.
+    # The environment variables are read at each call, because a Python program may change them.
     chosen = sorted((name, value) for name, value in environment_now().items() if name.startswith(_VARIABLES))
     return hashlib.sha256(repr((_machine(), chosen)).encode()).hexdigest()
 

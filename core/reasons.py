@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
-_MOST = 12  # Largest number of different reasons that a summary lists.
+_MOST = 12  # A summary lists at most this many different reasons.
 
 
 def frequent_reasons(reasons: Sequence[str]) -> Iterator[str]:

@@ -100,7 +100,7 @@ class Slot:
         content = self._current.store.read(self._key)
         try:
             return None if content is None else read_trajectory(content)
-        except (ValueError, KeyError, TypeError):  # A file in an incompatible format counts as missing.
+        except (ValueError, KeyError, TypeError):  # A stored file in an incompatible format counts as missing.
             return None
 
     def keep(self, result: Trajectory) -> None:

@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 def json_script(identifier: str, data: Any) -> Markup:
     """Return a script element with data as JSON; `identifier` is the id of the element."""
-    # The text of a script element must not contain `</script>`.
+    # The text of an HTML script element must not contain `</script>`.
     text = json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
     return Markup(f'<script type="application/json" id="{identifier}">{text}</script>')
 

@@ -15,12 +15,16 @@ from pathlib import Path
 from .errors import DescriptionError
 from .files import write_atomically
 
-FOLDER, LIMIT = "GPMELICA_CACHE", "GPMELICA_CACHE_LIMIT"  # environment variables: cache folder, cache limit in MB
-_MOST = 1000.0  # Default limit of the total size of all stored results, MB.
-_LEFT = 0.8  # If stored results exceed the limit of their size, they are reduced to this fraction of the limit.
+# Two environment variables set the cache folder and the maximum size of the cache in MB.
+FOLDER, LIMIT = "GPMELICA_CACHE", "GPMELICA_CACHE_LIMIT"
+_MOST = 1000.0  # By default, all stored results together have at most this size, MB.
+# If the cache exceeds its maximum size, old results are deleted until this fraction of the size remains.
+_LEFT = 0.8
 _MAGIC = b"gpmelica result 1\n"
-_ABANDONED = 3600.0  # Greatest age of an unfinished file that a process may still write, s.
-_OWN = re.compile(r"[0-9a-f]{62}|\..*\.part")  # File name pattern: a stored result, or an unfinished file.
+# An unfinished file older than this, s, counts as abandoned by the process that wrote the file.
+_ABANDONED = 3600.0
+# The regular expression matches the file names of stored results and of unfinished files.
+_OWN = re.compile(r"[0-9a-f]{62}|\..*\.part")
 
 
 @dataclass(frozen=True)
@@ -54,7 +58,8 @@ class Store:
             with suppress(OSError):
                 path.unlink()
             return None
-        with suppress(OSError):  # Record the use, because the least recently used results are removed first.
+        # The time of last use is recorded, because the least recently used results are deleted first.
+        with suppress(OSError):
             os.utime(path)
         return content
 
@@ -102,7 +107,7 @@ class Store:
     def _entries(self) -> list[Path]:
         try:
             return list(self.folder.glob("[0-9a-f][0-9a-f]/*")) if self.folder.is_dir() else []
-        except OSError:  # for example, permission is missing, or the folder has just been removed
+        except OSError:  # The cache folder is unreadable, or another process has just deleted the folder.
             return []
 
     def _path(self, key: str) -> Path:
@@ -126,9 +131,9 @@ def own_store() -> Store | None:
         return None
     try:
         folder = Path(given) if given else _user_folder()
-    except RuntimeError:  # The user has no home folder.
+    except RuntimeError:  # Python's function Path.home raises RuntimeError if the user has no home folder.
         return None
-    # FMPy changes the working folder, so the path must be absolute.
+    # FMPy changes the working folder, so the path of the cache must be absolute.
     return Store(folder.absolute(), _limit() * 1e6)
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# A time event happens at each time up to this distance away: in s up to t = 1 s, relative to t later.
+# An event at time t happens at each time whose distance from t is at most this value times max(1 s, |t|).
 TIME_MARGIN = 2.0**-40
 
 

@@ -19,11 +19,12 @@ from contextvars import copy_context
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-# File with the CPU quota of a container: two numbers, CPU time per period and period, both in µs.
+# The file contains the CPU quota of a container: CPU time per period and length of the period, each in µs.
 _QUOTA = Path("/sys/fs/cgroup/cpu.max")
-_CAN_FORK = sys.platform == "linux"  # whether worker processes are forked from a fork server
-_SHARE = "GPMELICA_CORES"  # environment variable: number of cores that a worker may use
-_PERIOD = 0.1  # time between two calls of a function that is called while a process or job runs, s
+# On Linux, a fork server starts worker processes; on other systems, worker processes start without fork.
+_CAN_FORK = sys.platform == "linux"
+_SHARE = "GPMELICA_CORES"  # The environment variable contains the number of cores that a worker process may use.
+_PERIOD = 0.1  # While a process or job runs, a callback function is called at intervals of this length, s.
 _Result = TypeVar("_Result")
 _Answer_co = TypeVar("_Answer_co", covariant=True)
 
@@ -40,7 +41,7 @@ def cores() -> int:
     try:
         quota, period = _QUOTA.read_text("ascii").split()
         counted = min(counted, math.ceil(int(quota) / int(period)))
-    except (OSError, ValueError):  # without a CPU quota, the file is missing or contains `max`
+    except (OSError, ValueError):  # Without a CPU quota, the quota file is missing or contains `max`.
         pass
     return max(counted, 1)
 
@@ -79,11 +80,12 @@ def worker_processes(
         Whether `call_ahead` has been called.
     """
     others = set(multiprocessing.active_children())
-    # Killed workers leave temporary files behind; removal of this folder deletes them.
+    # Killed worker processes leave temporary files behind, which are deleted with the folder.
     with tempfile.TemporaryDirectory(prefix="gpmelica-", ignore_cleanup_errors=True) as scratch:
         context = multiprocessing.get_context("forkserver" if ahead and _CAN_FORK else "spawn")
         count = max(min(count, cores()), 1)
-        own = {_SHARE: str(cores() // count), "TMPDIR": scratch}  # compilers put temporary files into TMPDIR
+        # Compilers write temporary files to the folder that the variable TMPDIR names.
+        own = {_SHARE: str(cores() // count), "TMPDIR": scratch}
         environment = environment_now() | own
         pool = ProcessPoolExecutor(count, context, initializer=_begin, initargs=(environment, ready))
         try:
@@ -96,7 +98,7 @@ def worker_processes(
                 worker.terminate()
             for worker in workers:
                 worker.join()
-            # Without this call, the executor waits forever if a worker was killed while it sent an answer.
+            # With an open pipe, the executor would wait forever for a worker that was killed while answering.
             answers._writer.close()
             raise
         pool.shutdown()
@@ -145,7 +147,8 @@ def alone(
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        start_new_session=True,  # Ctrl-C interrupts only the parent process
+        # A process in a separate session does not receive the Ctrl-C that interrupts its parent.
+        start_new_session=True,
     )
     over = time.monotonic() + limit
     try:
@@ -204,9 +207,10 @@ def beside(job: Callable[[Callable[[], None]], _Result]) -> Iterator[Awaited[_Re
 
 
 def _begin(environment: Mapping[str, str], ready: Callable[[], object] | None) -> None:
-    os.environ.clear()  # the fork server's environment may be outdated
+    os.environ.clear()  # The environment of the fork server may be outdated.
     os.environ.update(environment)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes; the parent handles it
+    # The parent process handles Ctrl-C, so worker processes ignore the signal.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     tempfile.tempdir = environment["TMPDIR"]
     threading.Thread(target=_end_with_parent, daemon=True).start()
     if ready is not None:

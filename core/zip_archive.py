@@ -10,8 +10,9 @@ from collections.abc import Mapping
 
 from .errors import GpmelicaError
 
-_EPOCH = (1980, 1, 1, 0, 0, 0)  # earliest date that the zip format can store
-_UNIX = 3  # code for Unix, so that programs interpret the file permissions in the archive as Unix permissions
+_EPOCH = (1980, 1, 1, 0, 0, 0)  # The zip format cannot store dates before 1980.
+# Programs interpret file permissions as Unix permissions if the archive contains the system code 3 of Unix.
+_UNIX = 3
 
 
 def pack(entries: Mapping[str, str | bytes]) -> bytes:

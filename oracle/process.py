@@ -28,9 +28,10 @@ from .runs.inputs import Input
 from .runs.simulate import simulate
 
 GIVEN, SAID, PART, RUN = "given.json", "said.json", "part.txt", "run.pickle"
-EFFORT = 120  # limit of processor time on Unix, s
-_PERIOD = 0.5  # time between two updates of the completed fraction, s
-OVER = int(getattr(signal, "SIGXCPU", 0))  # signal that terminates the process at the time limit; 0 on Windows
+EFFORT = 120  # On Unix, the operating system ends the simulation after this processor time, s.
+_PERIOD = 0.5  # The completed fraction of the simulation is written at most once per this time, s.
+# On Unix, this signal ends a process that reaches its limit of processor time; on Windows, the value is 0.
+OVER = int(getattr(signal, "SIGXCPU", 0))
 
 
 def write_given(
@@ -79,7 +80,7 @@ def completed(folder: Path) -> float:
     """Return the completed fraction of the simulation in a working folder, 0 to 1."""
     try:
         return float((folder / PART).read_text("ascii"))
-    except OSError:  # the file does not exist before the simulation begins
+    except OSError:  # The file with the completed fraction does not exist before the simulation begins.
         return 0.0
 
 
@@ -90,7 +91,7 @@ def _reporter(path: Path) -> Callable[[float], None]:
         nonlocal latest
         if time.monotonic() > latest + _PERIOD:
             latest = time.monotonic()
-            with suppress(OSError):  # Windows cannot replace a file while another process reads the file
+            with suppress(OSError):  # Windows cannot replace a file while another process reads the file.
                 _write(path, repr(fraction).encode())
 
     return report

@@ -25,15 +25,17 @@ from .fmpy_runs.apart import apart
 from .fmpy_runs.fmu_run import Mode
 from .fmpy_runs.inputs import InputTable
 
-RUMOCA_TOLERANCE = 1e-5  # smallest admissible relative error of rumoca's run
-_AT_EVENTS = 0.01  # factor that tightens rumoca's tolerance for models with events
-_RUMOCA_FINER = 1e-3  # factor that tightens rumoca's tolerance for a repeated run
-RUMOCA_EFFORT = 60.0  # maximum processor time of rumoca, s; rumoca is slow because it interprets the model
-SOLVER_MARGIN = 0.1  # ratio of each solver's tolerance to the description's tolerance
-# Ratio of CVODE's tolerance to the description's tolerance. It is small because CVODE's global errors are large.
+RUMOCA_TOLERANCE = 1e-5  # The admissible relative error of a run with rumoca is at least this value.
+_AT_EVENTS = 0.01  # For models with events, the tolerance of rumoca is multiplied by this factor.
+_RUMOCA_FINER = 1e-3  # For a repeated run, the tolerance of rumoca is multiplied by this factor.
+# A run with rumoca may use this processor time, s; rumoca is slow because it interprets the model.
+RUMOCA_EFFORT = 60.0
+SOLVER_MARGIN = 0.1  # The tolerance of each solver is this fraction of the description's tolerance.
+# CVODE's tolerance is this fraction of the description's tolerance, because CVODE's global errors are large.
 CVODE_MARGIN = 0.01
-_FINEST = 1e-13  # smallest tolerance of CVODE; rounding errors are slightly smaller
-# CVODE restarts from a projected state if constraint violations exceed this factor times CVODE's tolerance.
+# The tolerance of an FMU's solver is at least this value, which is slightly larger than rounding errors.
+_FINEST = 1e-13
+# CVODE restarts from a projected state if constraint violations exceed this multiple of CVODE's tolerance.
 RESTART_MARGIN = 1000.0
 
 
@@ -189,7 +191,7 @@ def rumoca_attempt(
         Function that is called ten times per second; an exception cancels the run.
     """
     simulation = model.chain.simulation
-    # rumoca does not support inputs yet, so this Modelica source has constant initial values for them.
+    # Rumoca does not support inputs, so constant initial values replace the inputs in the Modelica source.
     text = model.modelica(start_values=model.start_values())
 
     def run(part: float, stop: float) -> Trajectory | None:
@@ -205,7 +207,8 @@ def rumoca_attempt(
         )
         slot = Slot("rumoca", lambda: job)
         found = slot.read() or rumoca_process.simulate(job, meanwhile)
-        if found is not None and not found.note:  # A note means that a time limit ended the run early.
+        # If a run has a note, a time limit ended the run early.
+        if found is not None and not found.note:
             slot.keep(found)
         return found
 

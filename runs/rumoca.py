@@ -16,7 +16,7 @@ import numpy as np
 from ..core.errors import BuildError, MissingToolError, SolveError
 from ..core.trajectory import Array, Trajectory, output_grid, rows_at
 
-_INSTANT = 1e-9  # duration of a run that serves only to evaluate the initial state, s
+_INSTANT = 1e-9  # A run of this duration, s, serves only to evaluate the variables at one time.
 
 
 def available() -> bool:

@@ -26,8 +26,10 @@ from ..core.workers import alone
 from .rumoca import CompiledModel
 
 NAME = "modelica-rumoca"
-_FIRST = 1 / 16  # fraction of the time span that is simulated if the whole time span takes too long
-_COUNTED = hasattr(signal, "SIGXCPU")  # whether the operating system can limit processor time
+# If the simulation of the whole time span takes too long, only this fraction of the time span is simulated.
+_FIRST = 1 / 16
+# Only operating systems with the signal SIGXCPU can limit the processor time.
+_COUNTED = hasattr(signal, "SIGXCPU")
 _JOB, _DONE = "job.json", "done"
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from fmpy.model_description import ValidationError, read_model_description
 from fmpy.validation import validate_fmu
 
-# Variable names of the naming convention "structured" (FMI 2.0, section 2.2.9).
-# The standard's grammar is ambiguous, so FMPy's parser needs most of the time of a build.
-# The grammar defines a regular language, so this package checks names with a regular expression.
+# Names of the convention "structured" follow the grammar in section 2.2.9 of the FMI 2.0 specification.
+# The grammar of variable names is ambiguous, so FMPy's parser would need most of the time of an FMU build.
+# The grammar of variable names defines a regular language, so a regular expression is sufficient.
 _QUOTED = r"""'(?:[\w!#$%&()*+,\-./:;<>=?@\[\]^{}|~ ]|\\['"?\\abfnrtv])+'"""
 _ONE = rf"(?:[A-Za-z_]\w*|{_QUOTED})(?:\[\d+(?:,\d+)*\])?"
 _NAME = re.compile(rf"{_ONE}(?:\.{_ONE})*|der\({_ONE}(?:\.{_ONE})*(?:,\d+)?\)", re.ASCII)
@@ -39,7 +39,7 @@ def _description(fmu: Path) -> list[str]:
         read = read_model_description(str(fmu), validate=True, validate_model_structure=True)
     except ValidationError as error:
         return list(error.problems)
-    except Exception as error:  # FMPy raises various exceptions for malformed files
+    except Exception as error:  # FMPy raises exceptions of various classes for malformed files.
         return [str(error)]
     if read.variableNamingConvention != "structured":
         return list(validate_fmu(str(fmu)))

@@ -15,8 +15,8 @@ from .fmu import Backend
 from .native import Native
 from .omc import OpenModelica
 
-# Constructors of the backends by name, with the arguments omc (path or None) and timeout (s).
-# A constructor raises MissingToolError if its tool is not installed.
+# The constructor of a backend has two arguments: the path of omc or None, and a time limit in s.
+# The constructor of a backend raises MissingToolError if the tool of the backend is not installed.
 BACKENDS: dict[str, Callable[[str | None, float], Backend]] = {
     "openmodelica": lambda omc, timeout: OpenModelica(openmodelica.find(omc), timeout),
     "native": lambda omc, timeout: Native(),

@@ -36,14 +36,14 @@ from ..compilers.compiler import STRICT
 from .fmu import Fmu, Order
 
 DATA = "equations_data.c"
-# Folders of the model-independent C sources; each FMI version adds one folder.
+# Each folder contains C sources that do not depend on the model; each FMI version adds one folder.
 _ROOMS = ("algebra", "core", "evaluation", "events", "constraints", "solvers", "cosimulation", "instance")
-# Compiler options of the code for the initial state, which runs only a few times.
-# The tests check the code for warnings, so -w disables them here; -O0 halves the compile time.
-# zig would add run-time checks to unoptimised code; -fno-sanitize=undefined prevents this.
+# Code for the initial state runs only a few times, so a short compile time matters more than fast code.
+# Option -O0 halves the compile time; -w disables warnings, because separate tests check for warnings.
+# Option -fno-sanitize=undefined omits the run-time checks that zig adds to unoptimised code.
 _AS_IT_STANDS = ("-w", "-O0", "-fno-sanitize=undefined")
-# Compiler options of the generated sources: only the dynamics gain speed from -O2.
-# For the derivatives of the dynamics, -O2 would add 50 % to the compile time.
+# Option -O2 accelerates only the code of the dynamics, so other generated code has lower optimisation levels.
+# For derivatives of the dynamics, option -O2 would increase the compile time by 50 %.
 _FLAGS: dict[str, tuple[str, ...]] = {
     "equations_start.c": _AS_IT_STANDS,
     "equations_start_forward.c": _AS_IT_STANDS,
@@ -55,8 +55,8 @@ _FLAGS: dict[str, tuple[str, ...]] = {
     "equations_outputs_forward.c": ("-w", "-O1"),
     "equations_outputs_reverse.c": ("-w", "-O1"),
 }
-# Maximum length of a source file, in characters without comments, for the default optimisation level.
-# Longer files, such as those of a humanoid robot, have a lower optimisation level and are equally fast.
+# A source file with more than this many characters, without comments, gets a lower optimisation level.
+# Long source files, such as those of a humanoid robot, are equally fast at a lower optimisation level.
 _LONG: dict[str, tuple[int, str]] = {
     "equations_dynamics.c": (390_000, "-O1"),
     "equations_dynamics_forward.c": (1_110_000, "-Og"),
@@ -157,7 +157,7 @@ def build(
     if not optimised:
         own |= dict.fromkeys(_FLAGS, _AS_IT_STANDS)
     if any(toolchain.march for toolchain in made_by):
-        # This option permits fused multiply-add instructions, which compute a*b + c.
+        # Option -ffp-contract=fast permits fused multiply-add instructions, which compute a*b + c.
         own = {name: (*special, "-ffp-contract=fast") for name, special in own.items()}
     shared = [toolchain for toolchain in made_by if not toolchain.platform.is_webassembly]
     libraries = binaries.build(sources.name, sources.files, own, shared, progress)
@@ -200,7 +200,8 @@ def _fixed_sources(fmi: str) -> dict[str, str]:
     own = "fmi2" if fmi == "2.0" else "fmi3"
     rooms = (files("gpmelica.fmu") / "sources" / room for room in (*_ROOMS, own))
     texts = {f.name: f.read_text(encoding="utf-8") for room in rooms for f in room.iterdir()}
-    headers = Path(fmpy.__file__).parent / "c-code"  # FMPy provides the FMI headers
+    # The Python package FMPy contains the C headers of the FMI standard.
+    headers = Path(fmpy.__file__).parent / "c-code"
     return {f"include/{h.name}": h.read_text(encoding="utf-8") for h in headers.glob(f"{own}*.h")} | texts
 
 

@@ -10,12 +10,12 @@ from .stage_derivatives import StageDerivative
 from .staged import Labels, Staged
 from .tape import tape
 
-# Source file of each group of evaluation stages; all other groups share the source file of the outputs.
+# Groups of evaluation stages that the dictionary omits share the C source file of the outputs.
 _FILES = {"prepare": "start", "start": "start", "dynamics": "dynamics"}
-# For a rising and a falling index in one loop, gcc 12 computes addresses as a null pointer plus an index.
-# gcc 12 then concludes that the loop never accesses memory, and removes the call of the function with the loop.
-# Without the pragma in this header, the robot talos_full_v2 of example-robot-data had wrong accelerations.
-# A pragma, unlike a compiler flag, also protects users who compile an FMU's sources themselves.
+# In a loop with a rising and a falling index, gcc 12 computes addresses as a null pointer plus an index.
+# Because of null pointers, gcc 12 concludes that the loop accesses no memory, and removes the function call.
+# Without the pragma, an FMU of the robot talos_full_v2 from example-robot-data had wrong accelerations.
+# Unlike a compiler flag, a pragma also protects users who compile an FMU's sources themselves.
 HEADER = """\
 #include "equations.h"
 #include <math.h>

@@ -13,13 +13,13 @@ from ...generator.program.program import EquationSystem
 from ...language import ir
 from ...language.ir import Expr
 
-SX = Any  # CasADi has no usable type annotations
+SX = Any  # CasADi has no usable type annotations.
 
 
 def _matmul(expr: Expr, a: SX, b: SX) -> SX:
     if len(expr.args[0].shape) == 2:
         return ca.mtimes(a, b)
-    # A vector to the left of a product is transposed, because CasADi vectors are columns.
+    # CasADi vectors are columns, so a vector to the left of a product is transposed.
     return ca.mtimes(b.T, a) if expr.shape else ca.dot(a, b)
 
 
@@ -53,7 +53,7 @@ _COMPARE: dict[str, Callable[[SX, SX], SX]] = {
 
 
 def _norm(square: SX) -> SX:
-    # The derivative of sqrt(x) is infinite at 0. This form has equal values, and its derivative at 0 is 0.
+    # The derivative of √x is infinite at x = 0; the expression returned here equals √x but has the derivative 0.
     none = square == 0
     return ca.sqrt(square + none) - none
 
@@ -174,7 +174,7 @@ class Evaluator:
 
     def _index(self, expr: Expr) -> SX:
         value = self(expr.args[0])[expr.data if len(expr.data) == 2 else expr.data[0]]
-        # A row of a matrix is transposed, because vectors of the program are columns in CasADi.
+        # CasADi vectors are columns, so a row of a matrix is transposed.
         return value.T if [type(key) for key in expr.data] == [int, slice] else value
 
     def _choose(self, expr: Expr) -> SX:
@@ -182,14 +182,15 @@ class Evaluator:
         compare = _COMPARE[comparison]
         left, right, then, otherwise = (self(argument) for argument in expr.args[:4])
         if switched is None or self.switches is None:
-            if len(expr.args) == 5:  # on time: at the switching time, the condition is that just afterwards
+            # At its switching time, a condition on time already has the truth value that applies just afterwards.
+            if len(expr.args) == 5:
                 left, right = ca.if_else(left == right, self(expr.args[4]), left - right), ca.SX(0)
             return ca.if_else(compare(left, right), then, otherwise)
         if len(expr.args) == 4:
             holds = self.switches[len(self._events) + self._relations.index(switched)]
             return ca.if_else(1 - holds if comparison in ("<=", ">=") else holds, then, otherwise)
         slope = self(expr.args[4])
-        # left − right is zero at the switching time; just afterwards, it has the sign of its time derivative.
+        # Just after the switching time, left − right has the sign of its time derivative.
         condition = compare(slope * (self.switches[self._events.index(switched)] - 0.5), 0)
         if not slope.is_constant():
             condition = ca.if_else(slope == 0, compare(left, right), condition)

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from .staged import Block, ConstrainedSystem, Stage, Staged, TreeSystem
 
 Mask = NDArray[np.bool_]
-# Kinds of known quantities, in the order of the columns of a Boolean dependency mask.
+# A Boolean dependency mask has columns for states, inputs, time and parameters, in this order.
 _KNOWN = ("states", "inputs", "time", "parameters")
 
 
@@ -63,12 +63,13 @@ def dependencies(staged: Staged) -> Dependencies:
     known[np.concatenate([np.arange(staged.size)[_slice(block)] for block in blocks])] = np.eye(known.shape[1])
     for stage in staged.running:
         if stage.group not in ("prepare", "start"):
-            # The truth values of conditions on time depend on event times, which depend on parameters.
-            # Conditions on time are constant between events, so they add no dependency on time.
+            # The truth value of a condition on time depends on event times, and event times depend on parameters.
+            # A condition on time is constant between events, and therefore adds no dependency on time.
             times = staged.blocks["event_times"]
             known[_slice(Block(staged.blocks["switches"].offset, times.size))] = known[_slice(times)]
         _propagate(stage, known)
-        if stage.name == "start states":  # a user may set the initial state by start parameters
+        # Initial values also depend on the parameters by which a user may set the initial state.
+        if stage.name == "start states":
             known[_slice(staged.blocks["start_states"])] |= known[staged.given]
     wanted = ("derivatives", "outputs", "start_states", "calculated")
     return Dependencies(*(known[_slice(staged.blocks[name])] for name in wanted))

@@ -41,7 +41,7 @@ from .staged import (
 from .start import at_defaults, initial, parameter_of
 
 _TIMED = "timed_intervals"
-_OWN_BLOCKS = {"start_values"}  # Workspace blocks that only generated C code accesses.
+_OWN_BLOCKS = {"start_values"}  # Only generated C code accesses the workspace block `start_values`.
 _COUNTED = (
     *("states", "inputs", "switches", "parameters", "outputs"),
     *("start_checks", "checks", "calculated", "requirements"),
@@ -256,7 +256,7 @@ def _initialiser(value: Any) -> str:
 
 
 _FIELDS = {StagedSystem: "system", ConstrainedSystem: "constrained", TreeSystem: "tree"}
-# For each tuple of a TreeSystem: the function that converts an element of the tuple to C code.
+# Each value is a function that converts an element of a tuple to C code.
 _LISTS: dict[str, Callable[[Any], str]] = {"parents": str, "ends": str, "motions": lambda x: f"TREE_{x.upper()}"}
 
 
@@ -284,7 +284,7 @@ def _derivative(name: str, found: StageDerivative, work: Mapping[str, int], adjo
     }
 
 
-# C names of variable indices, by kind of variable. For all other kinds, the C code contains the number.
+# In the C code, the indices of the listed kinds of variables have names; all other indices are numbers.
 _INDEX_NAMES = {
     "real_setting": lambda v: f"SETTING_{v.name.upper()}",
     "integer_setting": lambda v: f"SETTING_{v.name.upper()}",

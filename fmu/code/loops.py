@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-_LINES = 150  # Maximum number of lines of a C function, because long functions compile disproportionately slowly.
-_PERIOD = 400  # Maximum number of operations in the body of a loop.
-_WORTH = 24  # Minimum number of lines that a loop must save in the generated code.
+_LINES = 150  # A C function has at most this many lines, because long functions compile disproportionately slowly.
+_PERIOD = 400  # The body of a generated C loop contains at most this many operations.
+_WORTH = 24  # The code generator creates a C loop only if the loop saves at least this many lines of code.
 
 
 class Piece(NamedTuple):
@@ -94,8 +94,8 @@ def _repetitions(kinds: NDArray[np.int64]) -> list[Piece]:
     kinds = np.unique(kinds, return_inverse=True)[1].astype(np.min_scalar_type(len(kinds)))
     for period in range(1, min(_PERIOD, len(kinds) // 2) + 1):
         begins, ends = _stretches(kinds[:-period] == kinds[period:])
-        least = -(-_WORTH // period) * period  # smallest multiple of the period that is at least `_WORTH`
-        for k in np.flatnonzero(ends - begins >= least):
+        shortest = -(-_WORTH // period) * period
+        for k in np.flatnonzero(ends - begins >= shortest):
             found.append(Piece(int(begins[k]), period, int(ends[k] - begins[k]) // period + 1))
     return found
 

@@ -50,7 +50,7 @@ class _Builder:
         self.running = np.array([fmi != "2.0" or table[i].kind != "parameter" for i in self.columns], dtype=bool)
         if fmi != "2.0":
             for i, variable in enumerate(table):
-                if variable.elements == 0:  # array elements share the value reference of the array
+                if variable.elements == 0:  # The elements of an array share the value reference of the array.
                     self.reference[i] = self.reference[i - 1]
 
     def structure(self) -> ModelStructure:
@@ -67,7 +67,7 @@ class _Builder:
 
     def _row(self, position: int) -> Mask:
         variable = self.table[position]
-        # Variables of all other kinds, such as counters, have no dependencies.
+        # Some variables, such as counters, do not depend on states, inputs, time or parameters.
         row: Mask = np.zeros(len(self.columns), dtype=bool)
         if variable.kind == "output":
             row = self.found.outputs[variable.index]

@@ -219,18 +219,18 @@ def _memory(tape: Tape, cut: Sequence[Piece], operands: Sequence[list[list[Opera
     """
     memory = _Memory(tape, names)
     last = _last_readers(memory, operands)
-    busy = np.full(0, -1)  # index of the last C function that reads each memory cell
+    last_reader = np.full(0, -1)
     for k, piece in enumerate(cut):
         readers = last[piece.start : piece.end].reshape(piece.rounds, piece.period).max(axis=0)
         lines = np.flatnonzero(readers >= 0)
-        rooms = _rooms(busy < k, piece.rounds, len(lines))
-        missing = rooms[-1] + piece.rounds - len(busy) if rooms else 0
-        busy = np.concatenate([busy, np.full(max(missing, 0), -1)])
+        rooms = _rooms(last_reader < k, piece.rounds, len(lines))
+        missing = rooms[-1] + piece.rounds - len(last_reader) if rooms else 0
+        last_reader = np.concatenate([last_reader, np.full(max(missing, 0), -1)])
         for line, room in zip(lines.tolist(), rooms, strict=True):
             row = range(piece.start + line, piece.end, piece.period)
-            busy[room : room + piece.rounds] = readers[line]
+            last_reader[room : room + piece.rounds] = readers[line]
             memory.cells.update(zip(row, range(room, room + piece.rounds), strict=True))
-    memory.size = len(busy)
+    memory.size = len(last_reader)
     return memory
 
 
@@ -277,12 +277,14 @@ class _Text:
 
     def __init__(self, tape: Tape, piece: Piece, operands: list[list[Operand]], memory: _Memory) -> None:
         self._tape, self._piece, self._operands, self._memory = tape, piece, operands, memory
-        self._columns: dict[tuple[int, ...], int] = {}  # column of each index sequence in the C table of indices
+        # The C table of indices has one column for each distinct sequence of indices.
+        self._columns: dict[tuple[int, ...], int] = {}
         self._uses = Counter(operand for line in operands for operand in line)
-        # Name of the C variable of each operand that one loop iteration reads several times.
+        # An operand that a loop iteration reads several times is stored in a C variable.
         self._named: dict[StridedOperand, str] = {}
         self._carried: dict[Carried, str] = {}
-        self.arrays: set[str] = set()  # names of the C function's parameters that its code uses
+        # The set contains the names of the C function's parameters that the function's code uses.
+        self.arrays: set[str] = set()
         self._blocks: dict[str, int] = {}
         self._lines: list[str] = []
 

@@ -96,7 +96,7 @@ def differentiate(stage: Stage) -> StageDerivative:
     results = list(stage.function.call(symbols))
     to, values, arguments = stage.outputs, stage.inputs, list(symbols)
     changes = tuple(label.change for label in stage.labels)
-    # The solution of this linear system is zero, so a change of the matrix does not change the solution.
+    # If the solution of a linear system is zero, a change of the matrix does not change the solution.
     if stage.vanishes:
         place = stage.outputs.index(stage.solution)
         results, to, changes = results[place : place + 1], to[place : place + 1], changes[place : place + 1]
@@ -156,8 +156,10 @@ def _inertia_forces(system: TreeSystem, blocks: Sequence[SX], x: SX) -> SX:
     """
     axes, inertias, arms = (ca.vertsplit(b, size) for b, size in zip(blocks[:3], (6, 10, 3), strict=True))
     firsts = [0, *system.ends[:-1]]
-    moving: list[tuple[SX, SX]] = []  # for each body: angular acceleration, and acceleration of the body's origin
-    wrenches: list[tuple[SX, SX]] = []  # for each body: moment about the body's origin, and force
+    # For each body, the list contains the angular acceleration and the acceleration of the body's origin.
+    moving: list[tuple[SX, SX]] = []
+    # For each body, the list contains the moment about the body's origin and the force.
+    wrenches: list[tuple[SX, SX]] = []
     for b, parent in enumerate(system.parents):
         w, a = moving[parent] if parent >= 0 else (ca.SX(3, 1), ca.SX(3, 1))
         a = a + ca.cross(w, arms[b])

@@ -12,7 +12,8 @@ import casadi as ca
 from ...description.types.start_search import SearchStage
 from ...generator.program.tree import TreeMotion
 
-RUNNING = ("prepare", "start", "dynamics", "outputs")  # Stage groups on which derivatives and outputs depend.
+# Derivatives and outputs depend only on the evaluation stages in the listed groups.
+RUNNING = ("prepare", "start", "dynamics", "outputs")
 _BESIDE = ("violations", "project_position", "project_velocity", "start_checks", "checks", "lengths", "samples")
 GROUPS = (*RUNNING, *_BESIDE)
 LEVELS = ("position", "velocity")

@@ -44,8 +44,8 @@ from .staged import (
 from .start import StartStages
 from .tape import with_own_registers
 
-_TREE_FACTORS = 7  # Number of factors per coordinate that the solver in fmu/sources/algebra/tree_solve.h stores.
-# Chains of stage groups. A group may use values of earlier groups in its own chain only.
+_TREE_FACTORS = 7  # The solver in fmu/sources/algebra/tree_solve.h stores this many factors for each coordinate.
+# An evaluation stage may use values only from earlier groups of evaluation stages in the same chain.
 _CHAINS = (
     ("dynamics", "outputs"),
     ("violations",),
@@ -97,9 +97,11 @@ class _Cutter:
     def __init__(self, program: EquationSystem) -> None:
         self.program = program
         self.result = Staged()
-        self.known: dict[str, SX] = {}  # CasADi expressions by name: inputs, and results of earlier stages
+        # The dictionary contains CasADi expressions of inputs and of results of earlier evaluation stages.
+        self.known: dict[str, SX] = {}
         self.arguments: list[tuple[SX, Block]] = []
-        self.read: set[str] = set()  # names of the variables that at least one stage reads
+        # The set contains the names of the variables that at least one evaluation stage reads.
+        self.read: set[str] = set()
         self._base_blocks()
 
     def staged(self) -> Staged:
@@ -108,7 +110,8 @@ class _Cutter:
         chains = [[plan for group in groups for plan in plans[group]] for groups in _CHAINS]
         later = set().union(*(plan.uses() for each in chains for plan in each))
         self._run(plans["prepare"], later.union(*(plan.uses() for plan in plans["start"])))
-        self._exchange("pieces", "start_pieces")  # the initial state is computed with lookup tables at t = 0
+        # The initial state uses the intervals of lookup tables that apply at t = 0.
+        self._exchange("pieces", "start_pieces")
         if self.program.start is not None:
             StartStages(self.program, self.result, self.known, self.arguments).add()
         self._run(plans["start"], later)
@@ -130,8 +133,6 @@ class _Cutter:
     def _exchange(self, old: str, new: str) -> None:
         blocks = self.result.blocks
         self.arguments = [(x, blocks[new] if block == blocks[old] else block) for x, block in self.arguments]
-
-    # Workspace blocks of inputs and results ------------------------------------------------------------------
 
     def _base_blocks(self) -> None:
         program = self.program
@@ -191,8 +192,6 @@ class _Cutter:
         for (member, _), size, end in zip(members, sizes, ends, strict=True):
             self.known[member] = vector[end - size : end]
         return vector
-
-    # Distribution of definitions and linear solves to stages -----------------------------------------------------
 
     def _plans(self) -> dict[str, list[_Plan]]:
         plans: dict[str, list[_Plan]] = {group: [] for group in GROUPS}
@@ -298,8 +297,6 @@ class _Cutter:
                 found |= set(given(item))
         return found
 
-    # Creation of one evaluation stage ------------------------------------------------------------------------
-
     def _stage(self, plan: _Plan, later: set[str]) -> None:
         """Create an evaluation stage from its plan and append it to the result.
 
@@ -361,8 +358,8 @@ class _Cutter:
         """
         rows = {name: value.T for name, value in values.items()}
         entries = {name: [(entry.element_hash(), entry) for entry in row.nonzeros()] for name, row in rows.items()}
-        # Later stages can use numbers and function arguments directly, so these need no copy in the workspace.
-        # In a symmetric matrix, two off-diagonal entries have the same expression; its value is stored once.
+        # Numbers and function arguments need no copy in the workspace, because stages use them directly.
+        # Equal off-diagonal entries of a symmetric matrix share one expression, whose value is stored only once.
         nodes = {
             node: entry
             for node, entry in chain.from_iterable(entries.values())

@@ -32,7 +32,7 @@ from .casadi_eval import SX, Evaluator, needed
 from .staged import Block, Label, Phase, Stage, Staged, StagedSystem
 from .tape import with_own_registers
 
-# Signs in 4 q_i² = 1 ± R_11 ± R_22 ± R_33, with i = 0 … 3, for a rotation matrix R and its unit quaternion q.
+# The signs belong to 4 q_i² = 1 ± R_11 ± R_22 ± R_33 for the rotation matrix R of a unit quaternion q.
 _SIGNS = ((1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1))
 
 Known: TypeAlias = Mapping[str, SX]

@@ -19,8 +19,9 @@ from ...core.errors import BuildError
 from .casadi_eval import SX
 
 Integers: TypeAlias = NDArray[np.int64]
-COMPUTED, NOTHING = -1, -2  # Codes for operands that are results of operations, and for missing operands.
-# C templates of CasADi's operations. OP_OUTPUT copies an argument or a constant to a result.
+# `COMPUTED` marks operands that are results of operations, and `NOTHING` marks missing operands.
+COMPUTED, NOTHING = -1, -2
+# CasADi's operation OP_OUTPUT copies an argument or a constant to a result.
 _OPERATORS = {
     ca.OP_OUTPUT: "{0}",
     ca.OP_ADD: "{0} + {1}",
@@ -65,7 +66,7 @@ _OPERATORS = {
     ca.OP_EQ: "{0} == {1}",
     ca.OP_NE: "{0} != {1}",
     ca.OP_NOT: "!{0}",
-    # With explicit comparisons, clang does not warn about numbers as conditions.
+    # Explicit comparisons with zero prevent clang's warning about numbers that are used as conditions.
     ca.OP_AND: "{0} != 0.0 && {1} != 0.0",
     ca.OP_OR: "{0} != 0.0 || {1} != 0.0",
     ca.OP_IF_ELSE_ZERO: "{0} ? {1} : 0.0",
@@ -155,7 +156,7 @@ class _Instructions:
         blocks = np.where(computed, COMPUTED, self._given[sources, 0])
         elements = np.where(computed, self._numbers[sources], self._given[sources, 1])
         blocks[self._constant | (sources < 0)] = NOTHING
-        # If the first operand is constant, the C template contains it. The second operand then moves to column 0.
+        # A constant first operand is part of the C template, so the second operand moves to column 0.
         for found in (blocks, elements):
             found[self._constant[:, 0]] = found[self._constant[:, 0], ::-1]
         return blocks[self._operations], elements[self._operations]

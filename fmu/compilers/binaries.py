@@ -18,10 +18,11 @@ from .kept import compile_object
 from .platforms import TARGETS, Platform, here
 from .universal import universal
 
-FLAGS = ("-O2", "-fno-math-errno", "-fvisibility=hidden", "-Iinclude")  # the code does not use errno
-# Oldest processor that libraries support: this computer's, or any x86-64 processor with AVX2 and FMA.
+# Option -fno-math-errno is safe, because the C code does not use errno.
+FLAGS = ("-O2", "-fno-math-errno", "-fvisibility=hidden", "-Iinclude")
+# A compiled library requires either a processor like this computer's or any x86-64 processor with AVX2 and FMA.
 MARCHES = ("native", "x86-64-v3")
-# Vectors of four doubles are slower than vectors of two, because the code reads non-adjacent doubles.
+# Vector instructions for four doubles are slower than for two, because the doubles are not adjacent in memory.
 _NARROW = ("-mprefer-vector-width=128",)
 
 
@@ -175,7 +176,7 @@ class _Slice:
     def compile(self, source: str, flags: Sequence[str]) -> str:
         """Compile a source to an object file and return a progress message."""
         (self.folder / self.objects).mkdir(exist_ok=True)
-        # Code for Windows is always position independent, and clang warns about -fPIC there.
+        # Code for Windows is always position independent, so clang would warn about option -fPIC.
         position = () if self.made_by.platform.suffix == ".dll" else ("-fPIC",)
         flags = (*self.made_by.flags, *position, *flags)
         compile_object(self.compiler, source, f"{self.objects}/{source}.o", flags, folder=self.folder)

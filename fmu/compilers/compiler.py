@@ -17,9 +17,9 @@ from tempfile import TemporaryDirectory
 from ...core.errors import BuildError, MissingToolError
 
 STRICT = ("-Wall", "-Wextra", "-Wpedantic", "-Werror")
-_TIMEOUT = 600.0  # Maximum duration of a compiler call, s.
+_TIMEOUT = 600.0  # A call of a C compiler fails after this time, s.
 
-# -mcpu=baseline: by default, zig compiles for this computer's processor, and FMUs may crash on others.
+# Without -mcpu=baseline, zig compiles for this computer's processor, and FMUs may crash on older processors.
 _ZIG = (sys.executable, "-m", "ziglang", "cc", "-mcpu=baseline")
 
 
@@ -39,7 +39,7 @@ class Compiler:
 
         The processor is named as in gcc's option -march.
         """
-        # zig's processor names contain underscores. The last -mcpu counts, so this one overrides -mcpu=baseline.
+        # Processor names of zig contain underscores; the last option -mcpu overrides the earlier -mcpu=baseline.
         return (f"-mcpu={name.replace('-', '_')}",) if self.is_zig else (f"-march={name}",)
 
     def knows(self, flags: Sequence[str]) -> bool:
@@ -92,7 +92,7 @@ def _zig_version() -> str:
 
 
 def _checked(command: tuple[str, ...], what: str) -> Compiler:
-    # The compiler runs in another folder, so a relative path must become absolute.
+    # The compiler runs in another working folder, so a relative path of the compiler must become absolute.
     command = (shutil.which(command[0]) or command[0], *command[1:])
     if os.sep in command[0]:
         command = (os.path.abspath(command[0]), *command[1:])
@@ -128,8 +128,8 @@ def link(compiler: Compiler, objects: Sequence[str], library: str, *, folder: Pa
     BuildError
         If the linker fails; the text includes its output.
     """
-    # These options make zig's libraries reproducible.
-    # By default, debug information contains the working folder, and libraries for Windows contain the build time.
+    # Options -s and -Brepro make the libraries that zig builds reproducible.
+    # By default, zig stores the working folder in debug information and the build time in Windows libraries.
     same = ["-s", *(["-Wl,-Brepro"] if library.endswith(".dll") else [])] if compiler.is_zig else []
     call([*compiler.command, "-shared", *same, *objects, "-o", library, "-lm"], folder)
 

@@ -14,7 +14,8 @@ from ...core.fingerprint import machine_fingerprint
 from ...core.store import Store
 from . import compiler
 
-_FOLDER = "GPMELICA_OBJECTS"  # Environment variable with the cache folder; child processes inherit it.
+# The environment variable contains the cache folder; child processes inherit the variable.
+_FOLDER = "GPMELICA_OBJECTS"
 _INCLUDE = re.compile(r'^ *# *include "(.+?)"', re.MULTILINE)
 
 
@@ -88,7 +89,7 @@ def _with_headers(folder: Path, source: str) -> list[str]:
     is therefore compiled only once for FMUs of FMI 2.0 and 3.0.
     """
     found = [source]
-    for path in found:  # the loop also visits headers that it appends to this list
+    for path in found:  # The loop also visits the headers that its body appends to the list.
         for name in _INCLUDE.findall((folder / path).read_text(encoding="utf-8")):
             places = (place for place in (name, f"include/{name}") if (folder / place).is_file())
             found += [place for place in places if place not in found]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from ...core.errors import DescriptionError, Problem
 
-# Target names of zig, by FMI 3.0 platform name. Binaries need glibc 2.17, macOS 11.0 or later versions.
+# Binaries for Linux require glibc 2.17 or later, and binaries for macOS require macOS 11.0 or later.
 TARGETS = {
     "x86_64-linux": "x86_64-linux-gnu.2.17",
     "x86-linux": "x86-linux-gnu.2.17",
@@ -21,11 +21,11 @@ TARGETS = {
     "aarch64-darwin": "aarch64-macos.11.0",
     "wasm32-wasip2": "wasm32-wasi",
 }
-# Short platform names that users can request for both FMI 2.0 and FMI 3.0.
+# Users can request the short platform name `wasm32` for FMI 2.0 and for FMI 3.0.
 _SHORT = {"wasm32": "wasm32-wasip2"}
 
-# FMI 3.0 platform names, by FMI 2.0 platform name.
-# FMI 2.0 has one name for Macs with both processors, so one library contains code for both.
+# Each FMI 2.0 platform name corresponds to one or more FMI 3.0 platform names.
+# FMI 2.0 has a single platform name for all Macs, so one library contains code for two processor types.
 _FMI2 = {
     "linux64": ("x86_64-linux",),
     "linux32": ("x86-linux",),
@@ -71,7 +71,7 @@ def here(fmi: str) -> Platform:
     if fmi != "2.0":
         return Platform(own, (own,))
     bits = "32" if architecture == "x86" else "64"
-    # FMI 2.0 names omit the processor, so importers on aarch64 look for the x86 names.
+    # FMI 2.0 platform names omit the processor, so importers on aarch64 search for the names of x86 platforms.
     return Platform({"windows": "win"}.get(system, system) + bits, (own,))
 
 

@@ -42,7 +42,7 @@ def reactor(
         If the compiler fails.
     """
     zig = compiler.zig(TARGET)
-    # Long sources come first, so that the parallel compilations end at about the same time.
+    # Long sources are compiled first, so that the parallel compilations end at about the same time.
     sources = sorted((path for path in files if path.endswith(".c")), key=lambda path: -len(files[path]))
     with TemporaryDirectory() as temporary, ThreadPoolExecutor(cores()) as pool:
         folder = Path(temporary)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 
-# Magic number from Apple's mach-o/fat.h. Each library begins at a multiple of 2**14 bytes.
+# Apple's header mach-o/fat.h defines the magic number; each library begins at a multiple of 2**14 bytes.
 _MAGIC, _ALIGNMENT = 0xCAFEBABE, 14
 
 
@@ -17,9 +17,10 @@ def universal(libraries: Sequence[bytes]) -> bytes:
     if len(libraries) == 1:
         return libraries[0]
     header, body = struct.pack(">II", _MAGIC, len(libraries)), b""
-    start = 1 << _ALIGNMENT  # position of the first library in bytes; the header comes before it
+    start = 1 << _ALIGNMENT  # The first library begins at this byte, after the header of the universal file.
     for library in libraries:
-        processor = struct.unpack_from("<II", library, 4)  # processor type and subtype from the library's header
+        # The header of each library contains the processor's type and subtype.
+        processor = struct.unpack_from("<II", library, 4)
         header += struct.pack(">IIIII", *processor, start + len(body), len(library), _ALIGNMENT)
         body += library + bytes(-len(library) % (1 << _ALIGNMENT))
     return header.ljust(start, b"\0") + body

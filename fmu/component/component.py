@@ -20,7 +20,7 @@ from .encoding import (
 )
 from .interface import COMMON, INTERFACES, LOG_MESSAGE, TYPES, Interface, Type, definitions, full_name
 
-# Numbers of arguments of functions that are defined late and therefore called through a function table.
+# Each value is the number of arguments of a function that is called through a WebAssembly function table.
 _LATE = {"drop": 1, "log-message": 7}
 _I32, _FUNCREF = b"\x7f", b"\x70"
 
@@ -38,7 +38,8 @@ class _Builder:
     def __init__(self, core: bytes) -> None:
         self.out = ComponentEncoder()
         self.core = core
-        self.methods: dict[str, int] = {}  # index of each core function, by the name under which it is exported
+        # The dictionary maps the name of each exported core function to the index of the function.
+        self.methods: dict[str, int] = {}
 
     def build(self) -> bytes:
         log = self._imports()
@@ -152,7 +153,7 @@ def _late_module() -> bytes:
     bodies = []
     for k, n in enumerate(_LATE.values()):
         arguments = b"".join(b"\x20" + number(i) for i in range(n))
-        # WebAssembly instructions after the arguments: i32.const, call_indirect and end.
+        # After the arguments, the WebAssembly code contains the instructions i32.const, call_indirect and end.
         code = arguments + b"\x41" + number(k) + b"\x11" + number(k) + b"\0\x0b"
         bodies.append(number(len(code) + 1) + b"\0" + code)
     return module(

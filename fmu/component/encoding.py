@@ -23,12 +23,12 @@ _PRIMITIVES = {
     "s8": 0x7E,
     "bool": 0x7F,
 }
-# Section numbers of the binary format of WebAssembly components.
+# The binary format of WebAssembly components defines the section numbers.
 _CORE_MODULE, _CORE_INSTANCE, _COMPONENT_SECTION, _INSTANCE, _ALIAS, _TYPE, _CANONICAL, _IMPORT, _EXPORT = (
     *(1, 2, 4, 5),
     *(6, 7, 8, 10, 11),
 )
-# Codes of the kinds of definitions; a reference to a definition begins with the code.
+# A reference to a definition in a WebAssembly component begins with the code of the definition's kind.
 CORE_FUNCTION, CORE_TABLE, CORE_MEMORY = b"\0\0", b"\0\1", b"\0\2"
 FUNCTION, TYPE, INSTANCE = b"\1", b"\3", b"\5"
 
@@ -64,7 +64,7 @@ def _section(key: int, body: bytes) -> bytes:
 
 
 def _label(text: str) -> bytes:
-    return b"\0" + name(text)  # names of imports and exports begin with a zero byte
+    return b"\0" + name(text)  # In a WebAssembly component, names of imports and exports begin with a zero byte.
 
 
 def _index(value: int) -> bytes:
@@ -328,4 +328,5 @@ class ComponentEncoder:
 
 
 def _options(memory: int, *others: bytes) -> bytes:
-    return vector([b"\0", b"\3" + number(memory), *others])  # strings are encoded in UTF-8
+    # The option with code 0 selects UTF-8 as the encoding of strings.
+    return vector([b"\0", b"\3" + number(memory), *others])

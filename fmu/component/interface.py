@@ -9,7 +9,7 @@ from functools import cache
 
 PACKAGE, VERSION = "fmi:fmi3", "3.0.0"
 
-# Types that several interfaces use, from the interface `types`.
+# The WebAssembly interface `types` defines types that several other interfaces use.
 TYPES = """
 value-reference: u32
 status: enum<ok, warning, discard, error, fatal>
@@ -32,7 +32,7 @@ _INSTANTIATE = (
     "instance-name: string, instantiation-token: string, resource-path: string, visible: bool, logging-on: bool"
 )
 
-# Methods of model-exchange and co-simulation instances; each method also has the parameter `self`.
+# Each method of a model-exchange or co-simulation instance also has the parameter `self`.
 _METHODS = """
 set-debug-logging: func<logging-on: bool, categories: list<string> -> status>
 enter-initialization-mode: func<tolerance: option<f64>, start-time: f64, stop-time: option<f64> -> status>
@@ -86,7 +86,7 @@ do-step: func<current-communication-point: f64, communication-step-size: f64,
     no-set-fmu-state-prior-to-current-point: bool -> result<do-step-result, status>>
 """
 
-# FMI variable types by name, each with the WebAssembly interface type of a single value.
+# Each FMI variable type corresponds to the WebAssembly interface type of a single value.
 _VALUES = {
     "float32": "f32",
     "float64": "f64",

@@ -60,7 +60,7 @@ def beam(table: Mapping[str, Any]) -> Beam:
     if count == 1:
         return Beam((_element(table, 0.0, table["length"]),), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
     spacing = table["length"] / (count - 1)
-    # The beam has count − 1 equal sections with a spring in the middle of each; elements extend between springs.
+    # A beam has equal sections, each with a spring in the middle; rigid elements extend between the springs.
     ends = [0.0, *(spacing * (k + 0.5) for k in range(count - 1)), table["length"]]
     elements = tuple(_element(table, a, b - a) for a, b in pairwise(ends))
     bending_xy, bending_xz = table["E"] * table["Iz"] / spacing, table["E"] * table["Iy"] / spacing

@@ -13,15 +13,19 @@ from ..equations.model import Model
 from ..expressions.state import State
 from .ranks import units_of
 
-_CLOSED = 1e-7  # largest error of a closed loop, rad or fraction of the mechanism's size
-_STEPS = 40  # number of steps from the positions in the description to the initial positions
-_ITERATIONS = 40  # maximum number of Newton steps for closing the loops
-# Tolerance of Newton's method, m or rad. For a mechanism larger than 1 m, it is multiplied by the size in m.
+# A kinematic loop is closed if its error is at most this, rad or m, times max(1, mechanism's size in m).
+_CLOSED = 1e-7
+# The coordinates move in this many steps from the positions in the description to the initial positions.
+_STEPS = 40
+_ITERATIONS = 40  # Newton's method for closing the kinematic loops ends after at most this many steps.
+# Newton's method ends if the loop-closure error is below this, rad or m, times max(1, mechanism's size in m).
 _CONVERGED = 1e-11
-_NEARLY = 1e-8  # largest loop-closure error that is accepted after the last Newton step, m or rad
-_SAME = 1e-3  # coordinates in one assembly mode differ by at most this, rad or fraction of the mechanism's size
-_SINGULAR = 1e-8  # relative singular values of the Jacobian below this limit count as zero in Newton steps
-_RANK = 1e-7  # A constraint is redundant if its QR pivot is below this fraction of the largest pivot.
+_NEARLY = 1e-8  # After the last Newton step, a loop-closure error below this value, rad or m, is accepted.
+# Two solutions in the same assembly mode differ by at most this, rad or fraction of the mechanism's size.
+_SAME = 1e-3
+# Newton steps treat singular values of the Jacobian below this fraction of the largest one as zero.
+_SINGULAR = 1e-8
+_RANK = 1e-7  # The rank of the Jacobian is the number of QR pivots above this fraction of the largest pivot.
 
 
 def open_loops(model: Model, state: State) -> Iterator[str]:

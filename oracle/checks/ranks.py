@@ -17,14 +17,17 @@ from ..constraints.rows import Equation
 from ..equations.model import Model
 from ..expressions.state import State
 
-# Relative singular values above 1e-5 are certainly nonzero; singular values below 1e-11 are certainly zero.
+# A singular value above 1e-5 of the largest one is certainly nonzero.
+# A singular value below 1e-11 of the largest one is certainly zero.
 _SURELY, _HARDLY = 1e-5, 1e-11
-# A Jacobian row is surely zero up to the first of these fractions of its terms' magnitude.
-# A Jacobian row is surely nonzero above the second of these fractions.
+# A Jacobian row is certainly zero if its norm is at most 1e-10 times the magnitude of the summed terms.
+# A Jacobian row is certainly nonzero if its norm is above 1e-7 times the magnitude of the summed terms.
 _ZERO, _NONZERO = 1e-10, 1e-7
-_ITERATIONS = 30  # maximum number of Newton steps of the projection onto the constraints
-_CLOSED = 1e-10  # Largest constraint residual of a converged projection, m or rad.
-_SINGULAR = 1e-8  # relative singular values of the Jacobian below this limit count as zero in Newton steps
+_ITERATIONS = 30  # The projection onto the constraints fails after this many Newton steps.
+# The projection onto the constraints ends when all constraint residuals are below this value, m or rad.
+_CLOSED = 1e-10
+# Newton steps treat singular values of the Jacobian below this fraction of the largest one as zero.
+_SINGULAR = 1e-8
 
 
 @dataclass(frozen=True)

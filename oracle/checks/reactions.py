@@ -16,9 +16,10 @@ from ..equations.model import Model
 from ..expressions.state import State
 from .ranks import units_of
 
-_IDLE = 1e-10  # Singular values below this fraction of the largest one belong to multipliers without effect.
-_EMPTY = 1e-12  # Smallest length of a Jacobian row; shorter rows act only on the ground and are omitted.
-# Largest change of a unique joint reaction by multipliers of norm 1 that have no effect on any body.
+# Singular values of the Jacobian count as zero if they are at most this fraction of the largest one.
+_IDLE = 1e-10
+_EMPTY = 1e-12  # A Jacobian row with at most this norm is omitted, because such a row acts only on the ground.
+# A joint reaction is not unique if multipliers λ with Cᵀλ = 0 and |λ| = 1 change the reaction by more than this.
 _SURELY = 1e-4
 
 

@@ -15,11 +15,15 @@ from .ranks import comparable, on_constraints, rank_range, units_of
 from .reactions import not_unique
 from .statics import unbalanced
 
-_UNCHANGED = 1e-9  # initial values count as equal if their relative difference is at most this
-_ALLOWED = 1e-7  # largest admissible violation of a velocity constraint, relative to the largest initial rate
-_IMPLIED = 1e-5  # largest distance of a redundant unit Jacobian row from the span of the independent rows
-_RANK = 1e-10  # relative singular values below this limit count as zero in the least-squares solution
-_SLACK = 1.01  # factor on the admissible violation, because two independent solvers differ by rounding errors
+# An initial value x equals the described value if they differ by at most this fraction of max(1, |x|).
+_UNCHANGED = 1e-9
+# A constraint's velocity violation is accepted up to this fraction of max(1, largest initial rate).
+_ALLOWED = 1e-7
+# A unit Jacobian row is redundant if its distance from the span of the independent rows is at most this.
+_IMPLIED = 1e-5
+_RANK = 1e-10  # The least-squares solver treats singular values below this fraction of the largest one as zero.
+# The admissible violation is multiplied by this factor, because two independent solvers round differently.
+_SLACK = 1.01
 
 
 def check_start(data: Mapping[str, Any], claims: Claims) -> tuple[str, ...]:

@@ -9,9 +9,11 @@ import numpy as np
 from ..equations.model import Model
 from .ranks import comparable, rank_range, units_of
 
-_BALANCED = 1e-7  # largest residual in equilibrium, relative to the largest applied force, moment or weight
-_RANK = 1e-9  # relative singular values of the constraint Jacobian below this limit count as zero
-_NO_FORCE = 1e-12  # smallest reference force, N or N·m, for mechanisms without applied forces
+# In equilibrium, the residual is at most this fraction of the largest applied force, moment or weight.
+_BALANCED = 1e-7
+_RANK = 1e-9  # The least-squares solver treats singular values below this fraction of the largest one as zero.
+# Residuals are compared with at least this force or moment, N or N·m, even if no force is applied.
+_NO_FORCE = 1e-12
 
 
 def unbalanced(model: Model) -> Iterator[str]:

@@ -20,8 +20,8 @@ from ..expressions.setting import Setting
 from ..expressions.state import State
 from .rows import Equation, Group, Wrench, by_wrenches
 
-# The loop-closure condition `x` is the component of ρ along the x axis of frame a.
-# The loop-closure condition `zy` is the cosine between the z axis of frame a and the y axis of frame b.
+# The loop-closure condition `x` is the x component, in frame a, of the position of frame b relative to frame a.
+# The loop-closure condition `zy` is the scalar product of the unit vectors z of frame a and y of frame b.
 CONDITIONS: Mapping[str, tuple[str, ...]] = {
     "revolute": ("x", "y", "z", "xz", "yz"),
     "prismatic": ("x", "y", "zy", "xz", "yx"),

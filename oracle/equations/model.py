@@ -138,7 +138,7 @@ class Model:
         self._kinematics, self._points = Kinematics(machine), Points(setting.places)
         self.inertias = Inertias(machine)
         self._initial = self.state(0.0, self.q0, self.qd0)
-        # At t = 0, sampled controllers take their first sample, which determines their initial values.
+        # Sampled controllers take their first sample at t = 0, which determines their initial values.
         self._initial.memory = self._initial.memory.copy()
         self._initial.pending = [sample for _, sample in setting.samplers]
 
@@ -238,7 +238,7 @@ class Model:
             return sorted({self.machine.coordinate(name) for name in actuated})
         found = {self.machine.coordinate(table["joint"]) for table in self.data["motions"]}
         for k, coordinate in enumerate(self.machine.coordinates):
-            # A prescribed motion needs a drive in its own joint, and a programmed constraint in all joints.
+            # A programmed constraint requires drives in all joints, a prescribed motion only in its own joint.
             has_drive = coordinate.role == "joint" and bool(self.data["programmed"])
             if has_drive or (coordinate.role == "base" and self.machine.base_held):
                 found.add(k)

@@ -13,13 +13,20 @@ from ...core.trajectory import Array
 from .dynamics import subtree_wrench
 from .model import Model, Situation
 
-_STIFFER = 50.0  # decay rate of the residual Φ̇ + κΦ in the formulation `gpme_reduced` with gain κ, 1/s
-_SMOOTH = 1e-12  # added to the squared normal force, N², for a finite derivative of the normal force at zero
-_CLOSED = 1e-9  # largest admissible residual of the friction iteration, relative to the friction efforts
-_EXACT = 1e-14  # The root finder for friction efforts ends if the relative step is smaller than this.
-_NO_EFFORT = 1e-9  # smallest friction effort to which the iteration's residual is compared, N or N·m
-_LIGHT = 1e-12  # lower bound of the diagonal elements that scale M, relative to the largest one
-_TINY = 1e-300  # lower bound of the largest diagonal element, which avoids division by zero if M is zero
+# In the formulation `gpme_reduced`, a nonzero residual Φ̇ + κΦ, with gain κ, decays at this rate, 1/s.
+_STIFFER = 50.0
+# The squared normal force is increased by this value, N², for a finite derivative of the normal force at zero.
+_SMOOTH = 1e-12
+# The residual of the equations for joint friction is accepted up to this fraction of the friction.
+_CLOSED = 1e-9
+# The root finder for joint friction ends if the relative change in one iteration is below this value.
+_EXACT = 1e-14
+# The residual of the friction equations is compared with at least this friction force or moment, N or N·m.
+_NO_EFFORT = 1e-9
+# In the scaling of M, each diagonal element counts as at least this fraction of the largest diagonal element.
+_LIGHT = 1e-12
+# The largest diagonal element of M counts as at least this value, so that M = 0 causes no division by zero.
+_TINY = 1e-300
 
 
 @dataclass(frozen=True)
@@ -82,7 +89,7 @@ class Solver:
         rows = found.rows
         if not self._reduced:
             return rows.gamma - 2.0 * self._alpha * rows.Phi_dot - self._beta**2 * rows.Phi
-        # The derivative of Φ̇ = −κΦ is Φ̈ = −κΦ̇. The drift Φ̇ + κΦ is nonzero only after integration errors.
+        # The time derivative of Φ̇ = −κΦ is Φ̈ = −κΦ̇; the drift Φ̇ + κΦ is nonzero only after integration errors.
         drift = rows.Phi_dot + self._kappa * rows.Phi
         return rows.gamma - self._kappa * rows.Phi_dot - _STIFFER * drift
 

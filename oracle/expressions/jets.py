@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-Slope: TypeAlias = Any  # gradient, shape (n,), or 0.0 for a function of time alone
+Slope: TypeAlias = Any  # A gradient has shape (n,), except that a function of time alone has the gradient 0.0.
 
 
 class Jet:

@@ -20,11 +20,16 @@ from .jets import value
 from .language import Expression
 from .sides import Sides
 
-_HALVINGS = 45  # number of samples of a function on each side of a root of its argument
-_VARIES = 1e-6  # neighbouring samples count as equal if they differ by less than this fraction of the range
-_SHARE = 0.5  # maximum step size as a fraction of the distance from a root of a function's argument
-_ASIDE = 0.3  # shift of the initial states for further samples of functions, rad or m
-_DENSER = 4.0  # Intervals of a lookup table share a step limit if their lengths differ by less than this factor.
+# Near a root of its argument, a function is sampled at this many distances on each side of the root.
+_HALVINGS = 45
+# Neighbouring samples count as equal if they differ by at most this fraction of the function's range of values.
+_VARIES = 1e-6
+# Near a root of a function's argument, the step size is at most this fraction of the distance from the root.
+_SHARE = 0.5
+# Functions of time and states are also sampled with the initial states increased by this value in SI units.
+_ASIDE = 0.3
+# Intervals of a lookup table share a step size limit if their lengths differ by less than this factor.
+_DENSER = 4.0
 
 
 @dataclass(frozen=True)

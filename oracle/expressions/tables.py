@@ -10,7 +10,8 @@ from scipy.interpolate import CubicSpline, PchipInterpolator, PPoly
 
 from .jets import Jet, Scalar, value
 
-_ROUNDING = 1e-9  # tolerance for arguments beyond the ends, relative to the range of the lookup table
+# An argument may lie outside of a lookup table by this fraction of its range, because of rounding errors.
+_ROUNDING = 1e-9
 
 
 class Lookup:

@@ -8,8 +8,9 @@ import numpy as np
 
 from ...core.trajectory import Array
 
-_STEP = 1e-8  # step of finite differences, as a fraction of the state's magnitude
-_REQUESTS = 12  # uses of a Jacobian before its update; Newton's method also converges with an old Jacobian
+_STEP = 1e-8  # Finite differences change a state variable by this fraction of its magnitude.
+# The Jacobian is recomputed after this many uses; Newton's method also converges with an old Jacobian.
+_REQUESTS = 12
 
 
 class KeptJacobian:

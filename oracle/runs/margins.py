@@ -8,8 +8,9 @@ from collections.abc import Hashable, Mapping
 from ..expressions.sides import Condition
 
 # The margin of a switching condition is the value of its event function.
-# A condition cannot change twice within a step if its margin exceeds this multiple of its last two changes.
-# The limit is safe for margins that vary as parabolas, even if a step is ten times as long as the previous one.
+# A switching condition whose margin varies slowly cannot switch twice within one step.
+# A margin varies slowly if its value exceeds this multiple of the margin's variation over the last two steps.
+# A factor of 4 suffices for parabolic margins, even if a step is ten times as long as the previous step.
 _AWAY = 4.0
 
 

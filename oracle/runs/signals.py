@@ -17,7 +17,7 @@ from ..expressions.state import Numbers, State
 
 _LOAD = ("fx", "fy", "fz", "nx", "ny", "nz")
 _XYZ = "xyz"
-_Pair = tuple[str, Any]  # name and value of an output
+_NamedValue = tuple[str, Any]
 
 
 class Signals:
@@ -65,7 +65,7 @@ class Signals:
         )
         return {name: float(number) for part in parts for name, number in part}
 
-    def _coordinates(self, state: State, solution: Solution, z: Array) -> Iterator[_Pair]:
+    def _coordinates(self, state: State, solution: Solution, z: Array) -> Iterator[_NamedValue]:
         for k, coordinate in enumerate(self._model.machine.coordinates):
             yield coordinate.signal, state.motion.q[k]
             yield f"{coordinate.signal}_dot", state.motion.qd[k]
@@ -73,7 +73,7 @@ class Signals:
         for i, one in enumerate(self._model.bristles):
             yield f"{self._model.machine.coordinates[one.k].signal}_z", z[i]
 
-    def _points(self, state: State, solution: Solution) -> Iterator[_Pair]:
+    def _points(self, state: State, solution: Solution) -> Iterator[_NamedValue]:
         for name, k in self._model.points.items():
             p = state.points
             levels = {"": p.position[k], "v": p.velocity[k]}
@@ -82,13 +82,13 @@ class Signals:
             for level, vector in levels.items():
                 yield from ((f"{name}_{level}{x}", number) for x, number in zip(_XYZ, vector, strict=True))
 
-    def _filters(self, state: State, lag: Array) -> Iterator[_Pair]:
+    def _filters(self, state: State, lag: Array) -> Iterator[_NamedValue]:
         for i, one in enumerate(self._model.filters):
             yield f"{one.name}_filtered", state.followed[i, 0]
             yield f"{one.name}_offset", lag[2 * i]
             yield f"{one.name}_offset_rate", lag[2 * i + 1]
 
-    def _constraints(self, found: Situation, solution: Solution) -> Iterator[_Pair]:
+    def _constraints(self, found: Situation, solution: Solution) -> Iterator[_NamedValue]:
         model, contact_rows = self._model, self._model.contact_rows
         if not model.rows:
             return
@@ -100,7 +100,7 @@ class Signals:
         for i, edge in enumerate(model.edges):
             yield f"{edge.names[0]}_force", solution.contacts[i]
 
-    def _joint_loads(self, found: Situation, solution: Solution) -> Iterator[_Pair]:
+    def _joint_loads(self, found: Situation, solution: Solution) -> Iterator[_NamedValue]:
         for link in self._loads:
             load = self._solver.joint_load(found, solution, link)
             yield from ((f"{link}_load_{name}", number) for name, number in zip(_LOAD, load, strict=True))
@@ -111,7 +111,7 @@ class Signals:
                 yield f"{link}_load_axial", axial
                 yield f"{link}_load_normal", np.linalg.norm(load[:3] - axial * axis)
 
-    def _poses(self, state: State) -> Iterator[_Pair]:
+    def _poses(self, state: State) -> Iterator[_NamedValue]:
         machine, motion = self._model.machine, state.motion
         for link in self._posed:
             b = machine.first_body(link)
@@ -120,7 +120,7 @@ class Signals:
             yield from ((f"{link}_{key}_{x}", v[i]) for key, v in values.items() for i, x in enumerate(_XYZ))
             yield from ((f"{link}_quaternion_{n}", c) for n, c in zip("wxyz", (w, x, y, z), strict=True))
 
-    def _energies(self, found: Situation) -> Iterator[_Pair]:
+    def _energies(self, found: Situation) -> Iterator[_NamedValue]:
         if self._model.data["outputs"]["energy"]:
             qd = found.state.motion.qd
             kinetic = 0.5 * qd @ found.M @ qd
@@ -128,7 +128,7 @@ class Signals:
             yield "potential_energy", found.load.energy
             yield "total_energy", kinetic + found.load.energy
 
-    def _expressions(self, state: State, solution: Solution) -> Iterator[_Pair]:
+    def _expressions(self, state: State, solution: Solution) -> Iterator[_NamedValue]:
         scope = Numbers(state, self._model.setting.names, solution.qdd)
         yield from ((name, value(expression(scope))) for name, expression in self._model.outputs.items())
 

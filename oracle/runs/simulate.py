@@ -27,16 +27,19 @@ from .margins import Margins
 from .signals import Signals
 
 _METHODS: dict[str, Any] = {"LSODA": LSODA, "DOP853": DOP853, "Radau": Radau, "BDF": BDF}
-# BDF replaces LSODA if LSODA needs more than 1500 steps within one hundredth of the run.
+# BDF replaces LSODA if LSODA needs more than 1500 steps within one hundredth of the simulated time.
 _PART, _MANY = 0.01, 1500
-_LOOKS = 1000  # minimum number of evaluations of switching conditions in a run
-_CLOSE_LOOKS = 4  # minimum number of evaluations of conditions in a step in which one may change twice
-_HALVINGS = 60  # maximum number of bisections that locate an event
-_MOST_EVENTS = 1000  # maximum number of events per second of simulated time
-_SMALL = 1e-3  # For a state smaller than this (rad, m, rad/s or m/s), the absolute tolerance dominates.
-_FINEST = 3e-14  # smallest relative tolerance that SciPy's integrators accept
-_FINER = 0.1  # factor on the description's tolerance; this run is more accurate than the runs that it checks
-# The values after a state event belong to output times that are at most this fraction of the end time earlier.
+# Switching conditions are evaluated at least this many times in each simulation.
+_LOOKS = 1000
+# If a condition may switch twice within a step, the conditions are evaluated this many times in the step.
+_CLOSE_LOOKS = 4
+_HALVINGS = 60  # The bisection that locates an event ends after at most this many halvings.
+_MOST_EVENTS = 1000  # A simulation fails if more than this many events occur within 1 s of simulated time.
+_SMALL = 1e-3  # The absolute tolerance is the relative tolerance times this value, rad, m, rad/s or m/s.
+_FINEST = 3e-14  # Relative tolerances are at least this, because SciPy's integrators replace values below 2.2e-14.
+# The independent solver multiplies the described tolerance by this factor, to be more accurate than other solvers.
+_FINER = 0.1
+# An output time that precedes a state event by at most this fraction of the end time gets values after the event.
 _SAME_OUTPUT = 1e-9
 
 

@@ -13,9 +13,9 @@ from ...core.errors import DescriptionError, Problem
 from ...core.trajectory import Alternatives, Array, Trajectory
 from .scales import VIOLATIONS, scales
 
-_ROUNDING = 1e-12  # times closer than this fraction of the full time span count as equal
-LISTED = 4  # largest number of names in a note
-_LACKING = 1e-9  # a run covers the full time span if at most this fraction of it is missing
+_ROUNDING = 1e-12  # Two times count as equal if they differ by at most this fraction of the full time span.
+LISTED = 4  # A note lists at most this number of names.
+_LACKING = 1e-9  # A run covers the full time span if at most this fraction of the time span is missing.
 
 
 Span = tuple[float, float]
@@ -379,7 +379,7 @@ def _interpolated(trajectory: Trajectory, name: str, time: Array) -> Array:
     values = np.asarray(trajectory.signals[name], dtype=float)
     if not np.all(np.isfinite(values)):
         return np.full(len(time), np.nan)
-    # Rounding errors may place an end of the common time span slightly outside of the run's times.
+    # Rounding errors may put an end of the common time span of two runs slightly outside of one run's times.
     within = np.clip(time, trajectory.time[0], trajectory.time[-1])
     return np.asarray(CubicSpline(trajectory.time, values)(within), dtype=float)
 

@@ -13,10 +13,12 @@ import numpy as np
 
 from ...core.trajectory import Array
 
-_LEAST = 5  # minimum number of samples that a fit requires
-_SCATTER = 0.003  # largest root-mean-square deviation of an exponential decay's logarithm from a line
-_DROP = math.log(2.0)  # a signal counts as decaying if its logarithm decreases by at least this value
-_EQUAL = 1e-6  # the characteristic roots −α ± d count as a double root if |d| is at most this fraction of α
+_LEAST = 5  # A fit of an exponential decay requires at least this many samples.
+# A decay is exponential if its logarithm deviates from a line by at most this root-mean-square value.
+_SCATTER = 0.003
+# A signal counts as decaying if its logarithm decreases by at least log 2, i.e. if the signal halves.
+_DROP = math.log(2.0)
+_EQUAL = 1e-6  # The characteristic roots −α ± d count as a double root if |d| is at most this fraction of α.
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ def baumgarte_roots(alpha: float, beta: float) -> tuple[float, float]:
     al. 2023, equation 26).
     """
     fast = -alpha - cmath.sqrt(alpha**2 - beta**2)
-    # The slow root follows from the product β² of both roots; −α + √(α² − β²) would lose all digits for β ≪ α.
+    # For β ≪ α, −α + √(α² − β²) would lose all digits, so the slow root is β² divided by the fast root.
     slow = beta**2 / fast if fast else 0.0
     return slow.real, fast.real
 
@@ -68,7 +70,7 @@ def free_decay(time: Array, alpha: float, beta: float) -> tuple[Array, Array]:
         x and ẋ for x(0) = 1, ẋ(0) = 0, and for x(0) = 0, ẋ(0) = 1.
     """
     root = cmath.sqrt(alpha**2 - beta**2)
-    if abs(root) <= _EQUAL * alpha:  # the characteristic equation has a double root
+    if abs(root) <= _EQUAL * alpha:
         left = np.exp(-alpha * time)
         ones = ((1 + alpha * time) * left, -(alpha**2) * time * left)
         return np.array(ones), np.array([time * left, (1 - alpha * time) * left])

@@ -14,8 +14,9 @@ from ...mechanism import signal_names
 from .compare import Comparison, covers, listed
 from .decay import free_decay
 
-_SLACK = 1.01  # largest admissible ratio of a constraint violation to its predicted value
-_NAMED = 0.1  # messages name a constraint if its violation exceeds this fraction of the largest one
+_SLACK = 1.01  # A constraint violation may exceed its predicted value by this factor.
+# A message names a constraint if its violation exceeds this fraction of the largest constraint violation.
+_NAMED = 0.1
 _UNIT = {0: "", 1: " per s", 2: " relative to its acceleration"}
 
 
@@ -197,7 +198,7 @@ def _opened(model: System, found: Residuals, run: Trajectory) -> Iterator[str]:
     limit = model.chain.simulation.violation
     levels = [("violation_position", 0, limit, ""), ("violation_velocity", 1, limit * _rate(model), " per s")]
     for signal, level, most, unit in levels:
-        # Without velocity constraints, the velocity violation comes only from the constraint stabilisation.
+        # Without velocity constraints, the constraint stabilisation alone causes the velocity violation.
         if signal not in run.signals or (level == 1 and not np.any(found.orders == 1)):
             continue
         envelope = _SLACK * np.linalg.norm(_decayed(model, found)[level], axis=1)

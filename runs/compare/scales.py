@@ -8,13 +8,15 @@ import numpy as np
 
 from ...core.trajectory import Array, Magnitude
 
-# These signals are zero in an exact run, so relative errors are not defined for them.
+# Constraint violations are zero in an exact run, so relative errors of violations are undefined.
 VIOLATIONS = frozenset({"violation_position", "violation_velocity"})
-# Lower bounds of a scale, relative to the natural magnitudes of the signal, its link and the mechanism.
+# `OWN` is the smallest ratio of a signal's scale to the natural magnitude of the signal.
+# `LINK` is the smallest ratio of a signal's scale to the largest natural magnitude of signals of the same link.
+# `MACHINE` is the smallest ratio of a signal's scale to the largest natural magnitude in the mechanism.
 OWN, LINK, MACHINE = 0.1, 1e-2, 1e-3
-PLACE = 1e-7  # lower bound of a signal's scale, relative to the signal's largest absolute value
-_OFFSET = 1e-2  # lower bound of a signal's natural magnitude, relative to its largest value
-# For signals in these units, zero has a physical meaning, so their largest absolute value is their magnitude.
+PLACE = 1e-7  # The scale of a signal is at least this fraction of the signal's largest absolute value.
+_OFFSET = 1e-2  # A signal's estimated natural magnitude is at least this fraction of its largest absolute value.
+# Velocities, accelerations and forces have a physical zero, so the largest absolute value is the magnitude.
 _FROM_ZERO = ("N", "N.m", "rad/s", "m/s", "rad/s2", "m/s2")
 
 

@@ -15,14 +15,16 @@ import numpy as np
 from ...core.trajectory import Array, Trajectory
 from .compare import Comparison, compare, covers, error_over_time
 
-CHANGE = 1e-12  # change of the initial state, relative to each signal's scale
-FINER = 0.01  # factor that tightens a solver's tolerance for a repeated run
-_LEAST_ERROR = 1e-9  # assumed relative error at the start of a correct run; the motion may amplify this error
-# Admissible error of a run, as a multiple of the difference between reference runs with two tolerances.
+CHANGE = 1e-12  # The initial state is changed by this fraction of each signal's scale.
+FINER = 0.01  # For a repeated run, the tolerance of the solver is multiplied by this factor.
+# A correct run is assumed to begin with at least this relative error, which the motion may amplify.
+_LEAST_ERROR = 1e-9
+# A run may deviate from the reference run by this multiple of the estimated error of the reference run.
 _OF_REFERENCE = 100.0
-_UNRELATED = 1.0  # if a correct run may have this relative error, its values are not compared
-_EARLIEST = 0.01  # a meaningful comparison covers at least this fraction of the full time span
-_FEWEST = 10  # minimum number of output times of a meaningful comparison
+# Values are not compared if the expected relative error of a correct run is at least this value.
+_UNRELATED = 1.0
+_EARLIEST = 0.01  # A comparison is meaningful if it covers at least this fraction of the full time span.
+_FEWEST = 10  # A comparison is meaningful only if it covers more than this number of output times.
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ from ...core.trajectory import Trajectory
 from ...mechanism import Mechanism
 from .decay import Decay, baumgarte_roots, straight_part
 
-_TIME_CONSTANTS = 10.0  # number of time constants after which the fast part of a violation counts as zero
+# The fast exponential term of a constraint violation counts as zero after this many time constants.
+_TIME_CONSTANTS = 10.0
 
 
 @dataclass(frozen=True)

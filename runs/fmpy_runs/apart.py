@@ -55,7 +55,7 @@ def apart(name: str, action: Callable[..., T], progress: Progress = silent) -> T
 
 
 def _tell(folder: Path, name: str, progress: Progress) -> None:
-    with suppress(OSError, ValueError):  # the file does not exist yet, or is being written
+    with suppress(OSError, ValueError):  # At first, the file with the completed fraction is missing or incomplete.
         progress(name, float((folder / _FRACTION).read_text("ascii")))
 
 

@@ -11,9 +11,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 _STDOUT = 1
-# Environment variable that names the file for errors of FMPy's CVODE; by default, standard error is used.
+# CVODE writes errors to the file that the environment variable names, or by default to standard error.
 _SUNDIALS = "SUNLOGGER_ERROR_FILENAME"
-_OWNER = threading.Lock()  # a lock is required, because all threads share standard output
+# All threads share standard output, so only one thread at a time may redirect the output.
+_OWNER = threading.Lock()
 
 
 @contextmanager
@@ -50,6 +51,6 @@ def _environment(name: str, value: str) -> Iterator[None]:
 def _flush() -> None:
     if sys.stdout is not None:
         sys.stdout.flush()
-    # On Windows, each library has an output buffer of its own, which Python cannot flush.
+    # On Windows, each shared library has an output buffer of its own, which Python cannot flush.
     if sys.platform != "win32":
         ctypes.CDLL(None).fflush(None)

@@ -25,7 +25,7 @@ import fmpy
 
 from .inputs import InputTable
 
-_LEAST = 1e-6  # smaller magnitudes of a state are replaced by this fraction of the state's nominal value
+_LEAST = 1e-6  # A nominal value is at least this fraction of the state's nominal value in the model description.
 
 
 @contextmanager

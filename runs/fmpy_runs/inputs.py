@@ -21,8 +21,8 @@ from ...core.trajectory import Array, Trajectory
 from ...options.common import Inputs
 from ...reference.kinematics.piecewise import PiecewiseLinear
 
-_MOST_PROBLEMS = 20  # maximum number of problems that an error message lists
-_STEEP = 1e-8  # a ramp counts as a jump if it is shorter than this fraction of the run
+_MOST_PROBLEMS = 20  # An error message lists at most this many problems.
+_STEEP = 1e-8  # A ramp counts as a jump if the ramp is shorter than this fraction of the run.
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,8 @@ def inputs_of(model: System, given: Inputs | None) -> InputTable | None:
         return None
     if isinstance(given, str | Path):
         return read_inputs(Path(given), names, stop)
-    if not hasattr(given, "items"):  # a pandas DataFrame has the method `items` but is not a Mapping
+    # The check also accepts a pandas DataFrame, which has the method `items` but is not a Mapping.
+    if not hasattr(given, "items"):
         text = f"expected a CSV file, or arrays by name including time, got {type(given).__name__}"
         raise DescriptionError("inputs", text)
     return given_inputs(dict(given.items()), names, stop)

@@ -43,13 +43,14 @@ class Instance:
             self._folder,
             self.description,
             "ModelExchange",
-            debug_logging=True,  # FMI 3.0 sends messages only with this option; the FMUs report only errors
+            # In FMI 3.0, an FMU sends messages only with debug logging; the generated FMUs send only errors.
+            debug_logging=True,
             logger=logger(self._messages),
         )
         variables = self.description.modelVariables
         self._references = {v.name: v.valueReference for v in variables}
         self._parameters = dict(parameters or {})
-        # The caller prescribes the states, so the FMU must not project them or search for initial values.
+        # The caller prescribes the states, so the FMU must neither project states nor search for initial values.
         self._switches = [v.valueReference for v in variables if v.name in _OFF and v.type != "Real"]
         self._conditional = self.description.numberOfEventIndicators > 0
         self._fresh = True

@@ -22,7 +22,8 @@ def read_fmu(fmu: Path) -> Any:
         return fmpy.read_model_description(str(fmu))
     except OSError as error:
         raise DescriptionError(str(fmu), f"cannot be read: {why(error)}") from None
-    except Exception as error:  # FMPy raises no exceptions of a more specific class
+    # FMPy raises the base class `Exception`, so a more specific class cannot be caught.
+    except Exception as error:
         raise DescriptionError(str(fmu), f"is not an FMU that FMPy can read: {error}") from None
 
 
@@ -40,7 +41,8 @@ def check_variables(names: Iterable[str], description: Any) -> None:
 def logger(messages: list[str]) -> Callable[..., None]:
     """Return a logger for FMPy that collects the error messages of an FMU."""
 
-    def log(*arguments: Any) -> None:  # the last three arguments are equal in FMI 2.0 and FMI 3.0
+    # In FMI 2.0 and in FMI 3.0, the last three arguments of a logger are status, category and message.
+    def log(*arguments: Any) -> None:
         status, _, message = arguments[-3:]
         if status >= fmpy.fmi2.fmi2Discard:
             messages.append(message.decode("utf-8", "replace"))

@@ -14,7 +14,7 @@ from ...core.trajectory import Trajectory
 from .fmu_run import FmuRun
 
 _DATE = re.compile(rb'generationDateAndTime="[^"]*"')
-_APART = ("name", "progress", "log_file")  # settings of a run that do not influence its results
+_APART = ("name", "progress", "log_file")  # The listed settings of a run do not influence its results.
 
 
 def recalled_run(fmu: Path, description: Any, run: FmuRun, compute: Callable[[], Trajectory]) -> Trajectory:

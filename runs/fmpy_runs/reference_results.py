@@ -19,7 +19,7 @@ from ...description.types.origin import of_point
 from .inputs import InputTable
 
 MOST_SIGNALS = 10
-MOST_ROWS = 4000  # maximum number of rows; a file with ten columns then has at most one megabyte
+MOST_ROWS = 4000  # A file with ten columns and this many rows has at most one megabyte.
 RELATIVE_TOLERANCE = 1e-6
 
 

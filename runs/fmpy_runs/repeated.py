@@ -26,7 +26,7 @@ from ...language.suggest import unknown
 from .opening import logger, read_fmu
 
 _DOUBLES = ctypes.POINTER(ctypes.c_double)
-_WARNING = 1  # status code of a warning in FMI 2.0; larger codes are failures
+_WARNING = 1  # In FMI 2.0, a status code above the code of a warning means a failure.
 
 
 @dataclass(frozen=True)

@@ -30,8 +30,8 @@ from .recallable import recalled_run
 
 _MODES = {"me": "ModelExchange", "cs": "CoSimulation"}
 _COUNTERS = ("solver_evaluations", "solver_steps")
-# FMPy limits its solver to 500 steps per output interval, which is too few for stiff beams with a tight tolerance.
-# FMPy allows 500 steps in each substep of an interval. Substeps cost time, so only a failed run gets more.
+# FMPy limits its solver to 500 steps per output interval, too few for stiff beams with a tight tolerance.
+# Substeps increase the limit of solver steps but cost time, so only failed runs are repeated with more substeps.
 _SUBSTEPS, _MORE = 10, 10
 _TOO_FEW = "mxstep steps taken"
 _REAL = ("Real", "Float64")
@@ -65,7 +65,7 @@ def _simulated(fmu: Path, description: Any, run: FmuRun) -> Trajectory:
     counters = [counter for counter in _COUNTERS if counter in known]
     recorded = partial(_recorded, fmu, description, run, counters)
     begin = time.perf_counter()
-    # FMUs that keep inputs constant over a step need short steps.
+    # FMUs that hold inputs constant during a step need short steps to follow the inputs.
     holds = run.inputs is not None and not interpolates(description)
     result = _with_steps(recorded, _SUBSTEPS if run.mode == "me" or holds else 1)
     wall = time.perf_counter() - begin
@@ -98,14 +98,15 @@ def _recorded(fmu: Path, description: Any, run: FmuRun, counters: Sequence[str],
                 fmu_instance=instance,
                 output=[*run.names, *counters],
                 logger=log,
-                debug_logging=True,  # FMI 3.0 sends messages only with this option; the FMUs report only errors
+                # In FMI 3.0, an FMU sends messages only with debug logging; the generated FMUs send only errors.
+                debug_logging=True,
                 step_finished=_reporter(run, interrupts),
             )
     except GpmelicaError:
         raise
-    except Exception as error:  # FMPy and damaged FMUs may raise exceptions of any class
+    except Exception as error:  # FMPy and damaged FMUs may raise exceptions of any class.
         raise SolveError(f"{run.name}: {messages[0] if messages else f'FMPy: {error!s:.500}'}") from None
-    if messages:  # the solver ignores failures in callbacks, so the results may be wrong
+    if messages:  # FMPy's solver ignores failures in its callback functions, so the results may be wrong.
         raise SolveError(f"{run.name}: {messages[0]}")
     return result
 

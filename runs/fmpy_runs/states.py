@@ -17,7 +17,7 @@ from ...core.input_files import read_text
 from ...core.trajectory import Array
 from ...mechanism import signal_names
 
-_LARGEST = 1_000_000  # maximum size of a state file, bytes
+_LARGEST = 1_000_000  # State files larger than this, bytes, are rejected.
 
 
 @dataclass(frozen=True)

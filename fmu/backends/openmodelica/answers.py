@@ -65,7 +65,7 @@ def of_script(output: str, before: int) -> Answer | None:
         values.append(_take_value(lines))
     if len(values) <= before or not lines:
         return None
-    # All remaining lines belong to the last value, so quotes inside this value need no parsing.
+    # All remaining output lines of omc belong to the last value, so quotes inside the value need no parsing.
     return Answer(values[-1], script_messages(unquoted("\n".join(lines))))
 
 

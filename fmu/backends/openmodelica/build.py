@@ -25,7 +25,7 @@ from .log import Log
 from .transport import Transport, connected
 
 Kind = Literal["me", "cs", "me_cs"]
-TIMEOUT = 600.0  # Default maximum duration of a build, s.
+TIMEOUT = 600.0  # By default, an FMU build fails after this time, s.
 LOG = "openmodelica.log"
 
 _BALANCE = re.compile(r"has (\d+) equation\(s\) and (\d+) variable\(s\)")
@@ -191,7 +191,7 @@ def compile_text(
     begin, log, deadline = time.perf_counter(), Log(), Deadline(timeout)
     fmu, log_file = out / f"{request.name}.fmu", out / LOG
     diagnosis = Diagnosis(request.origins, out / f"{request.name}.mo", log_file)
-    # A temporary working directory separates concurrent builds and has a path without special characters.
+    # A temporary working directory separates concurrent builds, and its path has no special characters.
     with TemporaryDirectory(prefix="gpmelica-omc-", ignore_cleanup_errors=True) as name:
         folder = Path(name).resolve()
         (folder / f"{request.name}.mo").write_text(request.text, "utf-8")
@@ -224,7 +224,7 @@ def _statements(
     """Send all statements of a build to omc; each answer is checked before the next statement."""
     version = omc.ask("getVersion()").value
     if request.cvode:
-        omc.ask(_CVODE, keep=True)  # options must be set before the model is exported
+        omc.ask(_CVODE, keep=True)  # Options of omc must be set before the model is exported.
     for library in request.libraries:
         if omc.ask(f"loadModel({library})", keep=True).value != "true":
             raise MissingToolError(
@@ -232,7 +232,7 @@ def _statements(
             )
     loaded = omc.ask(f'loadFile("{request.name}.mo")', keep=True)
     if loaded.value != "true":
-        # If the build continued, omc would search for the missing class on the network.
+        # The build ends here, because omc would otherwise search for the missing class on the network.
         raise diagnosis.error("cannot read the Modelica source", loaded.messages)
     progress("omc checks the model", 0.0)
     equations, unknowns = _balance(request, omc, diagnosis)
@@ -262,7 +262,7 @@ def _balance(request: Request, omc: Transport, diagnosis: Diagnosis) -> tuple[in
     equations, unknowns = int(counts[1]), int(counts[2])
     if equations != unknowns:
         what = f"{request.simulated} has {equations} equations for {unknowns} unknowns"
-        # omc's model check does not name the faulty variable; the export fails immediately and names it.
+        # The model check of omc does not name the faulty variable, whereas the failing export does.
         refused = omc.ask(request.export)
         raise diagnosis.error(
             what, refused.messages, "this is an error of the generated Modelica source: please report it"

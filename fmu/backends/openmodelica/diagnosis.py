@@ -11,8 +11,8 @@ from ....generator.modelica import Origins
 from .answers import Message
 from .errors import OmcError
 
-_SHOWN = 8  # Maximum number of omc messages in the text of an error.
-_LONGEST = 2000  # Maximum length of a message in characters; the log of a C compiler can be long.
+_SHOWN = 8  # An error text contains at most this many messages of omc.
+_LONGEST = 2000  # Messages are cut to this many characters, because the log of a C compiler can be long.
 
 
 class Diagnosis:
@@ -35,7 +35,7 @@ class Diagnosis:
     def error(self, what: str, messages: Iterable[Message], hint: str = "") -> OmcError:
         """Return an error whose text contains omc's first error messages and warnings."""
         all_messages = tuple(messages)
-        # Warnings often explain an error: "Variable x does not have any remaining equation".
+        # A warning often explains an error, for example "Variable x does not have any remaining equation".
         told = [m for m in all_messages if m.level == "error"] + [m for m in all_messages if m.level == "warning"]
         lines = [f"OpenModelica: {what}", *(f"  {self._told(m)}" for m in told[:_SHOWN])]
         if not told:

@@ -12,13 +12,12 @@ from pathlib import Path
 from ....core.errors import MissingToolError
 
 _DOCKER = "docker:"
-_PROBE = 30.0  # Maximum duration of a query for a version or a docker image, s.
-# Compiler options for the C code that omc generates.
-# Without -fno-tree-slp-vectorize, gcc needs a time of order n² for the function that lists all n variables.
-# -funroll-loops: omc calls all equations in one loop, and processors predict calls in an unrolled loop better.
-# -DOMC_DISABLE_OPT=: omc disables optimisation in functions that fill linear systems; this enables it again.
+_PROBE = 30.0  # A query for a version or a docker image fails after this time, s.
+# Without -fno-tree-slp-vectorize, gcc needs a time of order n² for omc's function that lists all n variables.
+# Option -funroll-loops accelerates the loop in which omc's C code evaluates all equations.
+# Option -DOMC_DISABLE_OPT= enables optimisation of functions that fill linear systems, which omc disables.
 _C_FLAGS = "-fno-tree-slp-vectorize -funroll-loops -DOMC_DISABLE_OPT="
-# CMake 3.21 and later versions read this file.
+# CMake 3.21 and later versions read the file that the environment variable CMAKE_TOOLCHAIN_FILE names.
 _TOOLCHAIN = Path(__file__).parents[2] / "compilers" / "release.cmake"
 _HOW = {
     "Linux": "the packages of https://openmodelica.org, or: conda install -c conda-forge openmodelica",
@@ -65,7 +64,7 @@ class Omc:
 
         The caller can append further arguments to the command.
         """
-        # The parser of messages expects English text.
+        # The parser of omc's messages expects English text.
         if self.image is None:
             return [self.program, "--locale=C"]
         options = ["--rm", "--init", *user(), *mounted(folder)]

@@ -15,8 +15,8 @@ from ....core.errors import MissingToolError
 from .deadline import Deadline
 from .errors import OmcTimeout
 
-POLL = 0.02  # Interval between checks of the process, s.
-_GRACE = 2.0  # Time between SIGTERM and SIGKILL, s.
+POLL = 0.02  # The state of the omc process is checked at intervals of this length, s.
+_GRACE = 2.0  # A process that ignores SIGTERM receives SIGKILL after this time, s.
 
 
 class Child:
@@ -60,7 +60,8 @@ class Child:
                     bufsize=0,
                     stdout=out,
                     stderr=err,
-                    start_new_session=True,  # omc and its compilers form a process group that can be ended
+                    # In a separate session, omc and its compilers form a process group that one signal can end.
+                    start_new_session=True,
                 )
         except OSError as error:
             raise MissingToolError(f"omc cannot be started: {command[0]}: {error.strerror}") from None

@@ -18,8 +18,8 @@ from .errors import OmcDied, OmcTimeout
 from .installation import Omc, mounted
 from .process import POLL, Child
 
-_START = 30.0  # Maximum time until omc opens its port, s.
-_CONNECT = 10.0  # Maximum time until OMPython is connected, s.
+_START = 30.0  # The start of omc fails if omc does not open its port within this time, s.
+_CONNECT = 10.0  # The start of omc fails if OMPython does not connect to omc within this time, s.
 _PORT_FILE = re.compile(r"Dumped server port in file: (.*)")
 
 
@@ -34,7 +34,7 @@ class Server(Protocol):
     SessionRefused.
     """
 
-    options: dict[str, Any]  # keyword arguments of OMPython's session class
+    options: dict[str, Any]  # The options are keyword arguments of OMPython's session class.
 
     def check(self, statement: str) -> None:
         """Raise OmcTimeout if the time limit of the build has passed, or OmcDied if omc has ended."""
@@ -73,7 +73,7 @@ class LocalServer:
     def _address(self, key: str) -> str:
         opening = Deadline(_START)
         while True:
-            # The exit status is read before the output, so that the output is complete if omc has ended.
+            # The exit status is read before the output, so that no output is missed if omc ends.
             status = self._child.status
             found = _PORT_FILE.search(self._child.text())
             # omc prints the name of its port file without a newline; a complete name ends with the session key.

@@ -20,8 +20,8 @@ from .log import Log
 from .process import POLL, Child
 from .server import Container, LocalServer, Server, SessionRefused
 
-# The relay runs as a file, because running it as a module of this package would import the whole package.
-# With -P, Python does not search for imports in the relay's folder.
+# The process of OMPython starts from a file, because starting a module would import the whole package.
+# With option -P, Python does not search for imports in the folder of the started file.
 _RELAY = ("-P", str(Path(__file__).with_name("relay.py")))
 
 
@@ -94,7 +94,7 @@ class Session:
             If omc or the process with the session has ended.
         """
         while True:
-            # The exit status is read before the answers, so that no answer is missed if the process has ended.
+            # The exit status is read before the answers, so that no answer is missed when the process ends.
             status = self._relay.status
             answers = self._relay.lines()
             if len(answers) > self._answers:
