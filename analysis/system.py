@@ -144,7 +144,10 @@ class System:
         return modelica.render_drives(self.program, self.mechanism, __version__)
 
     def modelica_source(self) -> Source:
-        """Return the Modelica source with the origins of its lines and variables in the description."""
+        """Return the Modelica source, with the origin of each line and variable.
+
+        An origin is an entry of the description, or a step of the derivation.
+        """
         return self._source
 
     @cached_property

@@ -58,7 +58,7 @@ def along_of(text: str) -> tuple[str, list[float]]:
 
 
 def modes_along(model: System, source: str, options: ModesAlongOptions) -> ModeTracks:
-    """Compute the modes at several times, or at several values of a key, and track them by their shapes.
+    """Compute modes at several times or values of a description key, and track the modes by their shapes.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def modes_along(model: System, source: str, options: ModesAlongOptions) -> ModeT
     source
         Name of the description, for messages.
     options
-        Key, values and operating point.
+        Varied quantity (time or a description key), its values, and the operating point.
 
     Raises
     ------

@@ -25,17 +25,17 @@ _TINY = 1e-300  # positive lower bound that avoids division by zero
 
 
 def refuse_other_rank(model: System, point: OperatingPoint) -> None:
-    """Raise SolveError if the rank of the constraints differs from the rank in the initial state.
+    """Raise SolveError if the constraints have different ranks at the operating point and in the initial state.
 
-    The state is then a singular configuration, about which no linear model exists.
+    The operating point is then a singular configuration, about which no linear model exists.
     """
     if not model.rows:
         return
     found = model.problem.rank_at(point.t, *_coordinates(model, point))
     if found.rank != model.solvability.rank:
         raise SolveError(
-            f"no linear model at t = {point.t:.9g} s: the constraint equations have rank {found.rank} there"
-            f" and {model.solvability.rank} initially; their smallest singular value above the tolerance is"
+            f"there is no linear model at t = {point.t:.9g} s: the constraint equations have rank {found.rank}"
+            f" there and {model.solvability.rank} initially; their smallest singular value above the tolerance is"
             f" {found.smallest:.2g}, and the largest one below the tolerance is {found.largest:.2g}. The"
             " configuration is singular: choose another state"
         )
@@ -110,7 +110,7 @@ def _samples(model: System) -> Iterator[str]:
 
 
 def _changes(space: StateSpace, rates: Array, natural: Array, text: str, order: int) -> Iterator[str]:
-    """Yield a note on all significant rates, in descending order of significance.
+    """Yield one note that lists the most significant rates; yield no note if no rate is significant.
 
     A rate is significant if it exceeds a millionth of the corresponding magnitude in `natural`. Rates
     and magnitudes have the shape (k,).

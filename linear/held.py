@@ -81,10 +81,10 @@ def _trim_notes(model: System, space: StateSpace) -> StateSpace:
 
 
 def _equilibrium_note(model: System, space: StateSpace) -> StateSpace:
-    """Return a linear model about a static equilibrium, with a note on joints that only the search has locked.
+    """Return a linear model about a static equilibrium, with a note on locked joints.
 
-    The search for the equilibrium locks joints. The forces that hold locked joints are not part of the
-    linear model. Joints that constraints hold are not listed.
+    The search for the equilibrium locks these joints, but the linear model does not contain the forces
+    that would hold them. Joints that constraints hold are not listed in the note.
 
     Parameters
     ----------

@@ -124,7 +124,7 @@ def modes(
     coordinates : sequence of str
         Names of the n coordinates.
     states : mapping
-        For the name of each of the k states, whether the state is a rate (unit per s).
+        Names of the k states, each with a Boolean: true if the state is a rate, with a unit per s.
     error : float
         Error of the elements of A, relative to max(norm of A, 1 per second).
     """
@@ -199,7 +199,7 @@ def free_coordinates(A: Array, motion: Array, found: Sequence[Mode]) -> Array:
 
 
 def _moving(A: Array, motion: Array) -> NDArray[np.bool_]:
-    """Return a mask of the states that influence a coordinate, directly or by other states, shape (k,)."""
+    """Return a mask, shape (k,), of the states that influence a coordinate directly or through other states."""
     coupled = np.abs(A) > (ROUNDING * max(1.0, float(np.linalg.norm(A, 2))) if len(A) else 0.0)
     moving = motion.any(axis=0)
     for _ in range(len(A)):

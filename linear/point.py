@@ -105,10 +105,11 @@ def operating_point(plant: Plant, at: State | float, inputs: InputTable | None) 
 
 
 def _step(model: System, t: float) -> float:
-    """Return the longest communication step, s, up to that of `run`, of which time t is a multiple.
+    """Return the communication step, s, for a run from 0 to time t, s.
 
-    The number of internal steps in one communication step is limited, so that one step from 0 to t would
-    fail for stiff mechanisms.
+    The step divides t into equal parts, and does not exceed the output step of the description. Long
+    steps would fail for stiff mechanisms, because each communication step allows only a limited number of
+    internal steps.
     """
     return t / math.ceil(t / model.chain.simulation.output_step - _SAME_STEP)
 

@@ -61,5 +61,5 @@ def _in_gimbal_lock(mechanism: Mechanism, y: Array) -> int | None:
 
 
 def _wrapped(angle: float) -> float:
-    """Return an angle from −π to π that differs by full turns, rad."""
+    """Return the angle plus the multiple of 2π that brings the sum into the range −π to π, rad."""
     return float(np.arctan2(np.sin(angle), np.cos(angle)))

@@ -157,7 +157,7 @@ def simulate(
 
 
 def _separate(begins: list[float]) -> list[float]:
-    """Return the given times without the first one, t = 0, if the second one coincides with it."""
+    """Return the given times, of which the first is 0; omit the first time if the second is also 0."""
     return begins[1:] if len(begins) > 1 and coincide(begins[1], 0.0) else begins
 
 
@@ -233,8 +233,8 @@ class _Run:
     ) -> tuple[Segment, Array]:
         """Return the segment and the state after an event, and assign both to all later output times.
 
-        The event occurs at time t, s, in the state y, shape (size,), at the end of the segment `last`. The
-        following segment contains all switches at times up to `begin`, s.
+        The event occurs at time t, s, in the state y, shape (size,), at the end of the segment `last`. In
+        the returned segment, all time events up to time `begin`, s, have occurred.
         """
         before = y
         settled, y = self._sampled(t, y, begin, last) if sampling else (last, y)
@@ -245,9 +245,10 @@ class _Run:
         return segment, y
 
     def _keep_sides(self, before: _Side, after: _Side) -> None:
-        """Keep both sides of an event that nearly coincides with an output time.
+        """Record segment and state before and after an event that nearly coincides with an output time.
 
-        A time event exactly at an output time has happened in all solvers. Only the later side is then valid.
+        For a time event exactly at an output time, nothing is recorded, because all solvers then return
+        the state after the event.
         """
         t = after.t
         distance = abs(float(self.times[self._nearest(t)]) - t)
@@ -262,7 +263,10 @@ class _Run:
         return after if self.times[after] - t < t - self.times[after - 1] else after - 1
 
     def _look_ahead(self, segment: Segment, t: float, y: Array) -> None:
-        """Keep the other side of a state event that another solver may find shortly before the end time."""
+        """Record the time segment of a state event that would follow shortly after the end time, if any.
+
+        Another solver may find this event shortly before the end time.
+        """
         with suppress(SolveError):
             later = self.events.settled(t, y + _EVENT_ERROR * t * self.motion.rate(segment)(t, y), segment)
             if later != segment:
@@ -357,11 +361,11 @@ class _Run:
         return t, y, length
 
     def _enter(self, segment: Segment, t: float, y: Array) -> None:
-        """Assign a time segment to all output times from its beginning t, s, on; its initial state is y.
+        """Assign a time segment and its initial state y to all output times from time t, s, on.
 
         If an output time and an event coincide within rounding, the output time belongs to the
-        segment after the event and has the state y. If the segment were combined with an earlier
-        state, a contact that closes at the event would pull. The initial time belongs to the first
+        segment after the event and has the state y. With a state from before the event, a contact
+        that closes at the event would exert a tensile force. The initial time belongs to the first
         segment.
         """
         first = max(self._first_from(t, segment.begin), t > 0.0)
@@ -371,8 +375,8 @@ class _Run:
     def _first_from(self, t: float, begin: float) -> int:
         """Return the index of the first output time that is not before an event at time t, s.
 
-        The event is a time event if t is at the beginning of a piece between time events. The piece begins at
-        time `begin`, s.
+        The argument `begin` is the time of the last time event, s. If `begin` equals t, the event at t is
+        a time event.
         """
         if not coincide(begin, t):
             return int(np.searchsorted(self.times, t - _SAME_INSTANT * float(self.times[-1])))

@@ -201,7 +201,7 @@ class SingularityMonitor:
 
         The motion ends at the boundary of a function's domain. The motion also ends at a singular
         position, unless the constraints can be fulfilled a little later. In all other cases, the
-        motion continues, and the steps are short only for accuracy.
+        motion continues, and the steps are short only because the tolerance requires short steps.
         """
         state = self._motion.moment(t, y, segment)[0]
         if not self._left.active or self._smallest(state) > _CLOSE * self._largest:
@@ -392,7 +392,7 @@ class SingularityMonitor:
 
 
 def branch_lost(singular: Singular) -> str:
-    """Return the error message for a step that would cross a singular position and end on another branch."""
+    """Return the error message for a singular position beyond which the motion would jump to another branch."""
     return (
         f"the motion cannot be continued across t = {singular.t:.9g} s: the constraint equations"
         f" {', '.join(singular.constraints)} are linearly dependent there, and the velocities would jump to"

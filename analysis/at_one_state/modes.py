@@ -115,7 +115,8 @@ def modes(problem: InitialValueProblem) -> tuple[LinearisedMode, ...]:
 def _scaled(A: Array, n: int, states: Sequence[int]) -> Array:
     """Return the state matrix for scaled states; see `scaling.state_scales`.
 
-    The states are places among n coordinates, their n rates and all other states.
+    The argument `states` contains the index of each state in the vector of the n coordinates, their n rates
+    and all other states.
     """
     place = np.array(states, dtype=int)
     scales = state_scales(A, (place >= n) & (place < 2 * n), place < n)

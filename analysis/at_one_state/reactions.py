@@ -107,7 +107,10 @@ class Reactions:
 
     @property
     def redundancy(self) -> int:
-        """Degree of redundancy: number of rows minus rank (Wojtyra and Frączek 2013, equation (7))."""
+        """Degree of redundancy: number of rows of the constraint Jacobian minus rank of this Jacobian.
+
+        See Wojtyra and Frączek 2013, equation (7).
+        """
         return self.rows - self.rank.rank
 
     @property

@@ -12,7 +12,7 @@ _SETTLED = 0.1  # a scale is settled if it changes by less than this fraction
 
 
 def fastest_rate(A: Array) -> float:
-    """Return the largest |λ| of a state matrix, but at least 1, 1/s."""
+    """Return the largest magnitude of an eigenvalue of a state matrix, 1/s, or 1 per second if that is larger."""
     return max(1.0, float(np.abs(np.linalg.eigvals(A)).max(initial=0.0)))
 
 
@@ -20,9 +20,10 @@ def state_scales(A: Array, rates: NDArray[np.bool_], coordinates: NDArray[np.boo
     """Return the scale of each state for a comparison of the entries of a state matrix.
 
     The scaled matrix is A[i, j] s[j]/s[i] with the scales s. The scale of a coordinate is 1, and the
-    scale of a velocity is the largest |λ| of the matrix. The scale of another state, such as the
-    integral of a controller, makes the largest influence on the state equal to the largest influence of
-    the state. The scaled matrix therefore depends neither on the unit of mass nor on that of an effort.
+    scale of a velocity is the largest |λ| of the matrix. The scale of another state k, such as the
+    integral of a controller, balances the scaled matrix: row k and column k have equal largest
+    magnitudes outside of the diagonal. The scaled matrix therefore depends neither on the unit of mass
+    nor on that of an effort.
 
     Parameters
     ----------

@@ -146,7 +146,7 @@ class _Absolute:
         return np.hstack([moving @ R, self._extent * turning @ R])
 
     def _between(self, b: int, local: Array) -> Array:
-        """Return wrenches on body b, with the opposite wrenches on the parent body, about the world origin.
+        """Return wrenches on body b and the opposite wrenches on its parent body, all about the world origin.
 
         Parameters
         ----------

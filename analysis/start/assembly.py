@@ -187,7 +187,7 @@ class _Loops:
             raise SolveError(f"{'; '.join(open_ones)}; {advice}{unlocking(self._mechanism)}{self._staying()}")
 
     def _staying(self) -> str:
-        """Return a note for error messages: the search does not move the base and beams.
+        """Return a note for error messages: the search for closed loops moves neither base nor beams.
 
         The note is empty if the mechanism has neither a moving base nor beams.
         """

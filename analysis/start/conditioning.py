@@ -52,7 +52,10 @@ def massless(model: ReferenceModel, q0: ArrayLike) -> list[Problem]:
 
 
 def elsewhere(q: Array) -> Array:
-    """Return coordinates, shape (n,), that are shifted by different amounts, so that no axes align by chance."""
+    """Return coordinates, shape (n,), that differ from q by irregular amounts.
+
+    It is unlikely that the axes of two joints are parallel at these coordinates.
+    """
     return np.asarray(q + _OFFSET + _VARIATION * np.sin(np.arange(len(q)) + 1.0))
 
 

@@ -81,9 +81,9 @@ class LeftOut:
         """Return actual and admissible violations of the redundant constraints, shape (k,) each.
 
         The actual violations do not include contributions from violations of the independent
-        constraints. Lower bounds of the admissible violations are faster to compute than the
-        admissible violations. If no actual violation at a level exceeds its lower bound, the second
-        array contains the lower bounds of this level.
+        constraints. Constraints at position, velocity and acceleration level are checked separately. If
+        all actual violations at a level are below lower bounds of the admissible violations, the second
+        array contains these lower bounds, because they are faster to compute.
 
         Parameters
         ----------

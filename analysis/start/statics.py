@@ -408,7 +408,10 @@ def _settles(mechanism: Mechanism, k: int) -> bool:
 
 
 def _independent(C: Array, rows: Sequence[int], columns: Sequence[int]) -> tuple[int, ...]:
-    """Return as many rows as possible that are linearly independent in the given columns of C."""
+    """Return a maximal set of linearly independent rows of the submatrix of C with the given rows and columns.
+
+    The result contains the indices of these rows in C.
+    """
     if not rows or not columns:
         return ()
     return tuple(sorted(rows[k] for k in _pivots(C[np.ix_(rows, columns)].T)))

@@ -122,7 +122,8 @@ def independent_rows(C: Array, preferred: Sequence[Sequence[int]], least: float 
         its own group and of preceding groups. Within a group, QR decomposition of Cᵀ with column
         pivoting selects the best conditioned rows.
     least : float
-        Length up to which the independent part of a row counts as zero.
+        A row counts as dependent if its component perpendicular to the rows chosen before is at most
+        this long.
     """
     chosen: list[int] = []
     for group in preferred:
@@ -131,9 +132,9 @@ def independent_rows(C: Array, preferred: Sequence[Sequence[int]], least: float 
 
 
 def _extending(C: Array, candidates: list[int], chosen: list[int], least: float) -> list[int]:
-    """Return the candidate rows that extend the span of the chosen rows.
+    """Return the candidate rows of the matrix C that extend the span of the chosen rows of C.
 
-    The best conditioned row comes first.
+    The best conditioned row comes first. Rows are given by their indices.
     """
     if not candidates:
         return []

@@ -119,7 +119,10 @@ class LawForces(ForceElements):
         return found
 
     def sample_times(self, end: float) -> list[float]:
-        """Return all sample times of the sampled elements from 0 to `end`, s, with the margin of time events."""
+        """Return all sample times of the sampled elements from 0 to `end`, s.
+
+        A sample time that exceeds `end` only by a rounding error is included.
+        """
         periods = {float(part.element.period) for part in self._parts if part.element.period is not None}
         times = [k * period for period in periods for k in range(int(end / period) + 2)]
         return [time for time in times if time <= end or coincide(time, end)]

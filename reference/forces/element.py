@@ -181,9 +181,9 @@ class ForceElements:
         return ()
 
     def acting(self, state: KinematicState) -> Array:
-        """Return the force at point a of each drawn force element, shape (drawings, 3), world axes.
+        """Return the force, N, or moment, N·m, that acts at the point of application a of each drawing.
 
-        The unit is N for a force and N·m for a moment.
+        The shape is (drawings, 3), and the components are in world axes.
         """
         del state
         return np.zeros((0, 3))

@@ -75,7 +75,7 @@ def force_lengths(mechanism: Mechanism, first: int) -> list[Length]:
     """Return the lengths of force elements that expressions can refer to.
 
     The argument `first` is the index of the first point of a force element among all points whose motion
-    is computed. The points from `force_places` begin at this index.
+    is computed. The function `force_places` returns the points from this index on.
     """
     found: list[Length] = []
     for module in _modules():
@@ -95,8 +95,8 @@ class ForceModel:
     reader : ExpressionCompiler
         Compiler of the description's expressions.
     first : int
-        Index of the first point of a force element among all points whose motion is computed. The points from
-        `force_places` begin at this index.
+        Index of the first point of a force element among all points whose motion is computed. The
+        function `force_places` returns the points from this index on.
     inputs : mapping of str to input, optional
         Values of the FMU inputs by their symbols; missing inputs are zero.
 
@@ -199,9 +199,9 @@ class ForceModel:
         return tuple(mark for element in self._elements for mark in element.marks)
 
     def acting(self, state: KinematicState) -> Array:
-        """Return the force at point a of each drawn force element, shape (drawings, 3), world axes.
+        """Return the force, N, or moment, N·m, that acts at the point of application a of each drawing.
 
-        The unit is N for a force and N·m for a moment.
+        The shape is (drawings, 3), and the components are in world axes.
         """
         return np.vstack([np.zeros((0, 3)), *(element.acting(state) for element in self._elements)])
 

@@ -108,9 +108,9 @@ class Supports(ForceElements):
         return -self._deflection(state)[0][..., 2, k]
 
     def forces(self) -> dict[str, Callable[[KinematicState], Number]]:
-        """Return one function for each unilateral support, by the name of the support force.
+        """Return a function for each unilateral support that computes its vertical force, N, from a state.
 
-        The function computes the vertical force of the support, N, from a state.
+        The keys of the result are the names of the forces in expressions.
         """
         held = np.flatnonzero(self._one_sided).tolist()
         return {f"{self._supports[k].name}.{FORCE}": self._force_of(k) for k in held}

@@ -64,7 +64,7 @@ def pressing_law(stiffness: float, damping: float, smooth: HuntCrossley | None) 
 
 @dataclass(frozen=True)
 class Overlap:
-    """Overlap of a unilateral element with its counterpart.
+    """Penetration of a contact, an end stop or a unilateral support, and the resulting force.
 
     Parameters
     ----------
@@ -73,12 +73,12 @@ class Overlap:
     label : str
         Name of the element in messages and events.
     depth : callable
-        Depth of the overlap in a state, m or rad.
+        Penetration depth in a state, m or rad.
     held : callable
         Force of spring and damper in a state, N or N·m; the force is negative if spring and damper would
         pull.
     words : tuple of str
-        Descriptions of the events at which the overlap begins and ends.
+        Descriptions of the events at which the penetration begins and ends.
     """
 
     key: str
@@ -88,13 +88,13 @@ class Overlap:
     words: tuple[str, str]
 
     def relations(self) -> list[Relation]:
-        """Return two switching conditions: the element overlaps its counterpart, and its force is compressive."""
+        """Return two switching conditions: the penetration depth is positive, and the force is compressive."""
         return [
             Relation((self.key, "gap"), self.label, self.depth, self.words),
             Relation((self.key, "held"), self.label, self.held, _MARGINS),
         ]
 
     def acts(self, state: KinematicState) -> bool:
-        """Whether the element overlaps its counterpart with a compressive force, and thus exerts a force."""
+        """Whether the element exerts a force: its depth is positive, and spring and damper do not pull."""
         overlaps = state.segment.holds((self.key, "gap"), self.depth(state))
         return overlaps and state.segment.holds((self.key, "held"), self.held(state))

@@ -76,9 +76,10 @@ class Events:
         )
 
     def settled(self, t: float, y: Array, segment: Segment) -> Segment:
-        """Return a segment with the switching conditions of state y, shape (size,), at time t, s.
+        """Return the segment with the truth values of all switching conditions in state y at time t, s.
 
-        The events are not reported. If the conditions contradict each other, the given segment is returned.
+        The state y has shape (size,). Changed conditions are not recorded as events. If the conditions
+        contradict each other, the given segment is returned.
         """
         found = segment
         for _ in range(len(self._relations) + 1):

@@ -57,12 +57,10 @@ def is_resolved(distances: Array, greatest: Array) -> bool:
 
 
 def suspected(times: Array, distances: Array) -> list[tuple[int, int]]:
-    """Return pairs (i, k) of a sample i and an event indicator k that may become zero near it.
+    """Return pairs (i, k) such that event indicator k may become zero near sample i, in the order of time.
 
-    The pairs are in the order of time.
-
-    The pairs are limited to indicators that are nonnegative at sample i and at both neighbouring
-    samples. Times have shape (N,), s, and indicators have shape (N, m).
+    The indicator k is nonnegative at sample i and at both neighbouring samples. Times have shape (N,),
+    s, and indicators have shape (N, m).
     """
     t, d = (times[:-2, None], times[1:-1, None], times[2:, None]), (distances[:-2], distances[1:-1], distances[2:])
     # The parabola's vertex is nan if the three samples lie on a line, or if a sample has no value.

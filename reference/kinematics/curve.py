@@ -76,7 +76,7 @@ class Curve:
         return along(x, a + s * (b + s * (c + s * d)), b + s * (2.0 * c + s * 3.0 * d), 2.0 * c + s * 6.0 * d)
 
     def _piece(self, at: Number) -> tuple[Any, Number]:
-        """Return the coefficients of the cubic polynomial at a time, and the time since its first point.
+        """Return the coefficients of the polynomial piece at a time, and the time since the piece began, s.
 
         The coefficient of the highest power comes first. The argument is one time or an array of times, s.
         """

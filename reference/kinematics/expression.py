@@ -304,7 +304,7 @@ _KINKED: dict[str, Callable[..., Node]] = {
 def _switches_sign(function: str, operands: tuple[Node, ...]) -> bool:
     """Whether a function is the sign of an expression that is affine in time.
 
-    The sign then jumps at a known time, which is an event even in `noevent` and `start`.
+    The sign then jumps at a known time. This time is an event even inside `noevent(...)` or `start(...)`.
     """
     return function == "sign" and affine(operands[0]) is not None
 
@@ -410,7 +410,7 @@ def named_errors(label: str, at: Instant, evaluated: Callable[[], T]) -> T:
         raise SolveError(
             f"{label} has no value{time}: {error}; keep the arguments of its functions within their"
             " domains; if abs, min, max or a condition keeps an argument within the domain, enclose it in"
-            " noevent(...); otherwise it switches only at the event, which is too late for states that an"
+            " noevent(...); otherwise the value switches only at the event, which is too late for states that an"
             " integrator evaluates beyond the event"
         ) from None
 
@@ -463,9 +463,9 @@ _LIMITED = {"/": slice(1, 2), "^": slice(0, 1)}
 
 
 def _has_moving_limit(call: Call) -> bool:
-    """Whether an operand that can leave the domain of the function depends on time or states.
+    """Whether an operand with a limited domain depends on time or states.
 
-    An example of such an operand is a divisor, because it must not be zero. A constant divisor cannot
+    A divisor is an operand with a limited domain, because it must not be zero. A constant divisor cannot
     become zero during a run.
     """
     limited = call.children[_LIMITED.get(call.function, slice(None))]

@@ -230,7 +230,7 @@ def _functions(x: Number) -> Any:
 
 
 def _unary(f: _Function, f1: _Function, f2: _Function) -> Callable[[Value], Value]:
-    """Return a function that accepts numbers, and jets, which are values with their derivatives.
+    """Return a function that accepts both numbers and jets. A jet is a value with its derivatives.
 
     The arguments f, f1 and f2 are functions for the value and the first two derivatives. Each of these
     functions has two arguments. The first argument is a namespace of elementary functions, either for

@@ -109,8 +109,8 @@ class Posture:
 def _differentiate(S: Array, moves: Array, product: Array, out: Array) -> None:
     """Write the derivatives ∂(T_b X_b)/∂q_i into the array `out`, shape (…, 4 n, 4 B).
 
-    The argument `product` contains the products T_b X_b. The caller provides the array `out`, because
-    an allocation in each call would take longer than the computation.
+    The argument `product` contains products of body transforms T_b and constant matrices X_b. The caller
+    provides the array `out`, because an allocation in each call would take longer than the computation.
     """
     np.matmul(S, product.reshape(*product.shape[:-3], 4, -1), out=out)
     np.multiply(out, moves.reshape(out.shape[-2:]), out=out)
@@ -120,7 +120,7 @@ def _differentiate(S: Array, moves: Array, product: Array, out: Array) -> None:
 class VectorMotion:
     """Motion of P body-fixed points or directions, in world axes.
 
-    The units below apply to points. Directions have no metre in their units.
+    The units below apply to points. For directions, which are dimensionless, the unit m is replaced by 1.
 
     Attributes
     ----------
@@ -259,9 +259,9 @@ class Kinematics:
         return Posture(datum, stacked, above, self._moved)
 
     def _frames(self, q: Array, datum: Array) -> Array:
-        """Return the frame after the elementary motion of each coordinate, shape (…, n + 1, 4, 4).
+        """Return the pose of the frame that each coordinate moves, shape (…, n + 1, 4, 4).
 
-        The first frame is that of the ground.
+        The first pose is that of the ground.
         """
         functions = np.stack([np.ones_like(q), np.sin(q), np.cos(q), q], axis=-1)
         local = (functions[..., None, :] @ self._basis).reshape(*q.shape, 4, 4)

@@ -52,7 +52,10 @@ class Length(Protocol):
         """Name of the length's second time derivative in expressions, such as `lift.rate_dot`."""
 
     def motion(self, q: Array, qd: Array, posture: Posture, places: VectorMotion) -> LengthMotion:
-        """Return the length and its derivatives. Coordinates q and velocities qd have shape (…, n) each."""
+        """Return this length (a distance or a height) with its derivatives.
+
+        Coordinates q and velocities qd have shape (…, n) each.
+        """
 
     def sizes(self, of_places: Array) -> Array:
         """Return the magnitudes of the terms in the derivatives ∂L/∂q of a length L, shape (n,).
@@ -66,7 +69,7 @@ class Length(Protocol):
         """
 
     def wrench(self, posture: Posture, places: VectorMotion, of_coordinates: Array) -> Array:
-        """Return the wrenches of a unit force along the length, shape (B, 6).
+        """Return the wrenches of a unit force that increases this distance or height, shape (B, 6).
 
         The total work of the wrenches in a small motion equals the change of the length. Each wrench acts
         on the ground or on a body. Moments refer to the posture's datum, a point near the mechanism.
@@ -126,7 +129,7 @@ class Distance(_Named):
         return np.asarray(of_places[:, self.columns].sum(axis=1))
 
     def wrench(self, posture: Posture, places: VectorMotion, of_coordinates: Array) -> Array:
-        """Return the pair of unit forces that pushes both ends apart, as wrenches, shape (B, 6)."""
+        """Return two unit forces that push the points a and b apart, as wrenches on all bodies, shape (B, 6)."""
         position = places.position[:, self.columns]
         direction = (position[:, 1] - position[:, 0]) / np.linalg.norm(position[:, 1] - position[:, 0])
         total = np.zeros(of_coordinates.shape[1:])

@@ -31,10 +31,11 @@ class PiecewiseLinear:
     values: Array
 
     def at(self, t: float, since: float) -> float:
-        """Return the value at time `t` on the linear piece that is active after time `since`, both in s.
+        """Return the function value at time `t` on the linear piece that begins at or contains time `since`.
 
-        The argument `since` is the beginning of the current time segment. The piece does not depend on t,
-        so that an integrator sees a smooth function even if its stages reach beyond a kink or a jump.
+        The argument `since` is the beginning of the current time segment; both times are in s. The choice
+        of the piece does not depend on t. An integrator therefore sees a smooth function even if its
+        stages reach beyond a kink or a jump.
         """
         margin = _SAME * (self.time[-1] - self.time[0])
         after = int(np.searchsorted(self.time, since + margin, side="right"))

@@ -138,7 +138,7 @@ class Quantities:
     places : sequence of Place
         All points whose motion is computed, the named points first.
     lengths : sequence of Length
-        Lengths that the force elements define, which are further quantities.
+        Lengths of force elements, which expressions can also refer to.
     """
 
     def __init__(self, mechanism: Mechanism, places: Sequence[Place], lengths: Sequence[Length]) -> None:

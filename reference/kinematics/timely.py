@@ -134,10 +134,9 @@ def _is_decisive(node: Node) -> bool:
 
 
 def _held(core: Node, expression: Timed, horizon: float) -> Iterator[tuple[Pace, Callable[[Array], Array]]]:
-    """Yield step lengths and a function of time for several values of the state variables.
+    """Replace the state variables in an expression by constants, for several sets of constants.
 
-    Each function is the expression with constants in place of the state variables. The step lengths
-    resolve this function.
+    For each set, yield the step lengths that resolve the resulting function of time, and this function.
     """
     initial = [_initial(part, expression.initial) for part in _timeless(core)]
     for values in held_values(initial):
@@ -164,9 +163,9 @@ def _timeless(node: Node) -> Iterator[Node]:
 
 
 def _with_held(node: Node, values: Iterator[float]) -> Node:
-    """Return an expression with its time-independent parts replaced by constants.
+    """Return an expression in which the constants `values` replace the time-independent parts.
 
-    The function `_timeless` yields the replaced parts in the order of the constants in `values`.
+    The function `_timeless` yields these parts in the same order.
     """
     used = set(names(node))
     if used and "t" not in used:
@@ -250,7 +249,10 @@ def _is_polynomial(call: Call) -> bool:
 
 
 def _looked_at(node: Node) -> Iterator[float]:
-    """Yield sample times, s: the times at which lookup tables reach their points, and times in between."""
+    """Yield sample times, s, that resolve the lookup tables in an expression.
+
+    Sample times are the times at which a table's argument reaches a point of the table, and times in between.
+    """
     if isinstance(node, Looked):
         line = affine(node.children[0])
         if line is not None and line[1] != 0.0:
