@@ -78,7 +78,10 @@ class _Place:
 
     @property
     def may_be_left_out(self) -> bool:
-        """Whether a change may skip this location, because a wildcard selected an element without the key."""
+        """Whether a change may skip this location.
+
+        A wildcard has selected the location, and the selected element does not contain the key yet.
+        """
         return bool(self.member) and not self.known
 
 
@@ -146,8 +149,8 @@ def _plain(value: Any) -> Any:
 def _assign(target: Any, path: Location, value: Any) -> None:
     """Set the value at a path in nested tables and lists.
 
-    Missing tables on the path are created. If the path ends with a name that the list does not contain,
-    a member with this name is appended.
+    Missing tables on the path are created. If the path ends in a list with a name that no element of the
+    list has, an element with this name is appended.
     """
     *above, last = path
     for depth, key in enumerate(above):
@@ -185,8 +188,8 @@ def _split(key: str) -> list[str]:
 def _places(target: Any, keys: Sequence[str], found: _Place) -> Iterator[_Place]:
     """Yield all locations in `target`, a table or list, that the given keys select.
 
-    Each key selects a key of a table, or a list element by its name or index. The key `*` selects all
-    elements.
+    In a table, a key selects the value of this key. In a list, a key selects an element by its name or
+    index. The key `*` selects all elements.
     """
     if not keys:
         yield found

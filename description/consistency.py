@@ -50,7 +50,7 @@ def constraint_rows(chain: Description) -> list[str]:
     """Return the names of all constraint equations of a description.
 
     Equations of programmed constraints come first. Equations of joint motions, knife edges and loop
-    closures follow. The last six equations are those of a rigid base.
+    closures follow. If the base is rigid, its six equations come last.
     """
     programmed = [row for entry in chain.tasks for row in entry.rows]
     edges = [row for edge in chain.nonholonomic for row in edge.rows]

@@ -10,7 +10,7 @@ from .tables.chain import Description
 
 
 def contents(chain: Description) -> dict[str, Any]:
-    """Return all keys of a description with their values, both as written and as numbers.
+    """Return all tables of a description twice: with expressions as written, and with numbers in their place.
 
     If two descriptions have equal contents, they have equal equations, initial states and
     simulations. Lookup tables are included as points. The points were read together with the

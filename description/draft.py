@@ -54,10 +54,10 @@ class Draft:
         return [(f"{key}[{i}]", name) for i, name in named if isinstance(name, str)]
 
     def texts(self, key: str, *path: str) -> list[tuple[str, str]]:
-        """Return a string from each entry of a list such as `links` or a table such as `points`.
+        """Return the values of one key in all entries of a list such as `links`, or a table such as `points`.
 
-        The argument `key` is the key of the list or table. The argument `path` leads from an entry to
-        the string. Each string is paired with its full key path. Entries without the string are
+        The argument `key` is the key of the list or table. The argument `path` contains the keys from an
+        entry to the value. Each value is paired with its full key path. Values that are not strings are
         omitted; entries with faults are included.
         """
         items = self.data.get(key, ())
@@ -93,9 +93,10 @@ def _draft(data: dict[str, Any]) -> tuple[Draft | None, list[Problem]]:
 
 
 def _part(location: Location) -> Location:
-    """Return the key path of the part of a file that is validated as a unit and contains a location.
+    """Return the key path of the top-level key to which a location in a file belongs.
 
-    Such a part is a top-level key, or one entry of a list such as `links`.
+    For a list or table with named entries, such as `links`, the key path also contains the entry. Each
+    such entry is validated separately.
     """
     return location[:2] if location[0] in _WITH_MEMBERS else location[:1]
 

@@ -100,7 +100,7 @@ class References:
         return "an output of a controller" if self.measured.get(name, "").endswith(".output") else "a force"
 
     def expression_problem(self, name: str, order: int = 0) -> str | None:
-        """Return the fault of a name in an expression, or None.
+        """Return an error message if an expression must not contain a name, else None.
 
         Parameters
         ----------
@@ -125,10 +125,7 @@ class References:
         return f"unknown name {name!r}; {alternatives(name, own or known)}"
 
     def _instead_of(self, name: str) -> str:
-        """Return the advice to use a certain quantity in place of an input.
-
-        Error messages contain this advice.
-        """
+        """Return a phrase for error messages that names a quantity to use in place of an FMU input."""
         return f"use {self._driven[name]}, which drives this input" if name in self._driven else _FOLLOWER
 
 

@@ -24,7 +24,7 @@ class OptionFields(griffe.Extension):
     """
 
     def on_function(self, *, func: griffe.Function, **others: Any) -> None:
-        """Document each option of a function with the decorator `taking` as a separate parameter.
+        """If a function has the decorator `taking`, document each of its options as a parameter.
 
         Signature and docstring are read from the imported function, because only the import applies
         the decorator.

@@ -65,7 +65,7 @@ def draw_preview() -> None:
 
 
 def draw_report() -> None:
-    """Draw the first screen of a report: the lorry crane that tips."""
+    """Save a picture of the upper part of a report page, about a lorry crane that tips."""
     with TemporaryDirectory() as folder, window(1240) as page:
         gp.load(EXAMPLES / "lorry_crane.toml", "tips").run(folder)
         page.goto((Path(folder) / "report.html").as_uri())

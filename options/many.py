@@ -67,7 +67,7 @@ class SweepOptions:
         Objectives whose large values are better: names of `objectives`, or texts
         `"name=expression"`. These goals decide which runs are the best and the worst.
     minimize
-        Objectives whose small values are better, in the form of `maximize`.
+        Objectives whose small values are better, in the same form as for `maximize`.
     samples
         Number of samples of the distributions, for each combination of the listed values.
     sampler
@@ -206,6 +206,6 @@ class OptimizeOptions:
 
 @dataclass(frozen=True)
 class Verification:
-    """Options for a simulation with the best values after an optimisation."""
+    """Option to simulate the model with the best parameter values after an optimisation."""
 
     verify: Annotated[bool, Option("run all solvers with the best values, and write a report", "--verify")] = False

@@ -17,7 +17,7 @@ from .places import by_law, member
 from .remark import Remark
 
 _ROUNDING = 1e-12  # a motion with an RMS up to this value times max(1, largest |position|) is a rounding error
-# Changes of forces (relative to weight) or moments (relative to weight · extent) below this are irrelevant.
+# A change of a force relative to weight, or of a moment relative to weight · extent, is irrelevant below this.
 _CHANGE = 1e-9
 _EARTH = 9.80665  # standard gravity, m/s²
 # Number of samples in each time range, and time of the last sample in multiples of the run's duration.

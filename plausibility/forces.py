@@ -13,7 +13,7 @@ from .initial_state import InitialState
 from .places import member, support_key
 from .remark import Remark
 
-_TIMES = 100.0  # a force is implausible if it exceeds this many times the weight
+_TIMES = 100.0  # a force is implausible if it exceeds the mechanism's weight times this factor
 # Size, m, below which larger ratios of force to weight are plausible: strength ~ size², weight ~ size³.
 _REFERENCE_LENGTH = 1.0
 _WEIGHTLESS = 0.1  # below this gravitational acceleration, m/s², forces are not compared with the weight

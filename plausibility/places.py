@@ -1,4 +1,4 @@
-"""Functions that return description keys, which remarks give as the location of a value."""
+"""Functions that return the description key at which an implausible value is located."""
 
 from __future__ import annotations
 

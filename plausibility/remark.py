@@ -1,4 +1,4 @@
-"""Remark on an implausible value, and the summary of all remarks."""
+"""Class of remarks on implausible values, and functions that sort and summarise remarks."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from .remark import Remark
 _TURNED = 0.2  # largest plausible rotation from the described position to equilibrium, rad
 _MOVED = 0.1  # largest plausible displacement from the described position, relative to the mechanism's extent
 _STANDARD_GRAVITY = 9.80665  # standard gravity, m/s²
-_AT_REST = 1e-3 * _STANDARD_GRAVITY  # a coordinate with a smaller acceleration is at rest, m/s²
+_AT_REST = 1e-3 * _STANDARD_GRAVITY  # a coordinate is at rest if its acceleration is below this value, m/s²
 
 
 def far_equilibria(model: System) -> Iterator[Remark]:

@@ -14,7 +14,7 @@ from .places import member, support_key
 from .remark import Remark
 
 _ROUNDING = 1e-9  # elongations and gaps up to this value are rounding errors, m
-_LOADED = 1e-6  # supports below this fraction of the largest support force count as unloaded
+_LOADED = 1e-6  # a support counts as unloaded if its force is below this fraction of the largest support force
 
 
 def inactive_at_start(initial: InitialState) -> Iterator[Remark]:

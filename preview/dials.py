@@ -31,7 +31,7 @@ def _coordinate(c: Coordinate, start: float, extent: float) -> dict[str, Any]:
 
 
 def _span(c: Coordinate, extent: float) -> float:
-    """Return half the range of a coordinate's slider, rad or m, for a coordinate without end stops."""
+    """Return the largest displacement, rad or m, on the slider of a coordinate without end stops."""
     if c.role != "joint":
         return _ELASTIC
     return np.pi if c.unit == "rad" else 0.5 * extent
@@ -40,7 +40,8 @@ def _span(c: Coordinate, extent: float) -> float:
 def parameter_dials(mechanism: Mechanism) -> list[dict[str, Any]]:
     """Return the sliders of the description's parameters.
 
-    A slider ranges between the bounds of the parameter, or from 0 to twice the value.
+    The ends of a slider are the bounds of the parameter. Missing bounds are replaced by 0 and twice the
+    described value, or by −1 and 1 if this value is 0.
     """
     return [
         _dial(name, p.value, *_range(p.value, p.min, p.max))

@@ -176,7 +176,10 @@ class Preview:
         return self._chains[case]
 
     def _machine(self, case: str, parameters: Mapping[str, float]) -> tuple[int, PreviewMachine]:
-        """Return an integer that identifies a mechanism, and this mechanism with changed parameter values."""
+        """Return the mechanism of a case with changed parameter values.
+
+        The first result is an integer that identifies the mechanism. The second result is the mechanism.
+        """
         key = (case, *sorted(parameters.items()))
         if key not in self._machines:
             made = machine_of(_changed(self._chain(case), parameters))

@@ -127,7 +127,7 @@ class _Handler(BaseHTTPRequestHandler):
         return self.path.split("?")[0].split("/", 2)[2]
 
     def _is_allowed(self) -> bool:
-        """Return whether the path begins with the token, and the `Host` header names this computer.
+        """Whether the URL path begins with the secret token, and the `Host` header names this computer.
 
         The check of the `Host` header prevents DNS rebinding.
         """

@@ -16,7 +16,7 @@ from .plots.loads import is_doubtful, loaded_links, magnitude
 from .plots.number_text import decimal, scientific, unit_text
 
 _MODES = 3
-_ZERO = 1e-9  # Values below this fraction of the largest value of their kind count as zero.
+_ZERO = 1e-9  # Forces, moments, lengths and eigenvalues count as zero below this fraction of their scales.
 # Internal name, displayed name, quantity and unit of each kind of force.
 _ELEMENTS = (
     ("line", "two-point element", "force", "N"),
@@ -24,7 +24,7 @@ _ELEMENTS = (
     ("force", "force element", "force", "N"),
     ("moment", "force element", "moment", "N.m"),
 )
-Number = tuple[str, str]  # label with the time, and value with its unit, of a main result in a report
+Number = tuple[str, str]  # a main result of a report consists of a label with the time and a value with its unit
 
 
 def headline(report: RunReport) -> list[Number]:
@@ -56,8 +56,8 @@ class _Peak:
 def _sizes(report: RunReport) -> Mapping[str, float]:
     """Return a scale for forces, N, and a scale for moments, N·m.
 
-    The scale of forces is the largest force in the mechanism, or the weight if that is larger. The
-    scale of moments is this force times the size of the mechanism. Values that are much
+    The scale of forces is the largest force in the mechanism, or the weight if the weight is larger.
+    The scale of moments is the scale of forces times the size of the mechanism. Values that are much
     smaller than the scales are rounding errors.
     """
     mechanism, course = report.mechanism, report.course

@@ -45,8 +45,8 @@ should be zero; they are reported and not compared."""
 def page(report: RunReport, figures: Mapping[str, Sequence[Picture]]) -> ReportPage:
     """Return the page of one case.
 
-    The argument `figures` maps names of groups to figures. The section about the model contains the
-    group `model`.
+    The argument `figures` maps names of groups to figures. The figures of the group `model` are in the
+    section about the model.
     """
     verdict = lines(report)
     others = [picture for group, drawn in figures.items() if group != "model" for picture in drawn]
@@ -211,7 +211,10 @@ def initial_state(model: System) -> str:
 
 
 def _closes_a_loop(mechanism: Mechanism, k: int) -> bool:
-    """Whether only loop closures determine a coordinate in the search for the static equilibrium."""
+    """Whether a free coordinate follows from the loop closures in the search for the static equilibrium.
+
+    Such a joint coordinate has no spring, and the description does not contain the key `statics.locked`.
+    """
     coordinate, locked = mechanism.coordinates[k], mechanism.chain.statics.locked
     return coordinate.role == "joint" and coordinate.stiffness is None and locked is None
 

@@ -80,7 +80,7 @@ class _Collada:
                 yield self.part(part)
 
     def part(self, part: etree._Element) -> Array:
-        """Divide the polygons in one element of a mesh into triangles; return their corners, shape (F, 3, 3)."""
+        """Divide the polygons in one XML element into F triangles; return the corners, shape (F, 3, 3)."""
         inputs = list(part.iterchildren("input"))
         stride = 1 + max(int(x.get("offset", 0)) for x in inputs)
         vertex = next(x for x in inputs if x.get("semantic") == "VERTEX")

@@ -81,7 +81,7 @@ class Scene:
 
     @cached_property
     def bars(self) -> tuple[Bar, ...]:
-        """Bars drawn in pictures, which represent loop closures and the displacements of sliding joints."""
+        """Bars in pictures: each bar represents a loop closure, or the displacement of a sliding joint."""
         return tuple(bars_of(self.mechanism))
 
     def peak(self, moments: bool) -> float:

@@ -106,7 +106,8 @@ def _as_described(b: int, shape: described.Shape, colour: str) -> Solid:
 def _tube(b: int, body: Body, beam: Beam, size: float, colour: str) -> Iterator[Solid]:
     """Yield the solids of a beam element: a thin-walled tube, and a ball where the beam bends.
 
-    The tube has the radius of gyration of the beam's cross-section.
+    The radius of the tube equals the polar radius of gyration of the beam's cross-section, unless a tube
+    of this radius would be too thin to be visible.
     """
     radius = max(float(np.sqrt((value_of(beam.Iy) + value_of(beam.Iz)) / value_of(beam.area))), _THINNEST * size)
     yield _rod(b, np.zeros(3), 2 * np.asarray(body.com, dtype=float), radius, colour)

@@ -54,9 +54,9 @@ def judge(
     """Compare runs with the reference solver, in the order of the attempts.
 
     A run that disagrees is repeated with a finer tolerance. If the repeated run also disagrees, the
-    reference run is repeated to determine how sensitive the motion is, see
-    `runs.compare.sensitivity`. If the motion is sensitive, larger differences are admissible for
-    runs with larger tolerances.
+    reference run is repeated to determine how fast small differences of the motion grow, see
+    `runs.compare.sensitivity`. If the motion is sensitive, errors that grow like these
+    differences are admissible. Admissible errors are proportional to the tolerance of the run.
 
     Parameters
     ----------
@@ -192,7 +192,10 @@ def _changed_start(model: System, truth: Trajectory) -> tuple[Array, Array]:
 
 
 def _free_change(mechanism: Mechanism, size: Mapping[str, float], C: Array, level: str) -> Array:
-    """Return a change of positions or velocities, shape (n,), that fulfils the linearised constraints.
+    """Return a small change of all positions or velocities, shape (n,), that the constraints allow.
+
+    The change fulfils the linearised constraints. Each coordinate or rate changes by a small fraction of its
+    scale.
 
     Parameters
     ----------

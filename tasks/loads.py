@@ -24,7 +24,7 @@ _ROUNDING = 1e-9  # A load below this fraction of the largest load is a rounding
 _PARTS = ("axial", "normal", *COMPONENTS)
 _FORCE = COMPONENTS[:3]
 
-# Element, kind of element, quantity, statistics `rms` and `max`, and unit.
+# A row contains an element, its kind, a quantity, the statistics `rms` and `max`, and the unit.
 _Row = tuple[str, str, str, dict[str, float], str]
 
 

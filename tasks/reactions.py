@@ -65,7 +65,8 @@ def redundancy(groups: Iterable[tuple[str, ...]]) -> dict[str, str]:
 def redundancy_of(model: System) -> dict[str, str]:
     """Return the names of the redundant constraint equations at a model's initial state.
 
-    A separate entry lists the redundant equations that the equations of motion omit.
+    The names are grouped by the reason of the redundancy. One more entry contains those redundant
+    constraint equations that are not part of the equations of motion.
     """
     found = redundancy(model.solvability.redundant)
     if found:

@@ -50,12 +50,14 @@ def reference_run(model: System, inputs: InputTable | None, progress: Progress) 
 def reference_runs(
     model: System, problem: analysis.InitialValueProblem, progress: Progress
 ) -> tuple[Trajectory, Trajectory]:
-    """Return the reference solver's run twice.
+    """Simulate by the reference solver, and return the run with two sets of signals.
 
-    The first run has natural magnitudes, which are the scales of relative errors. The second run has
-    all joint reactions, wrenches of closures and forces of supports. SolveError is raised if the run
-    fails. The error message contains a remedy if the step is too long. SolveError is also raised if
-    the equations and the reference solver have different signals.
+    The first result contains the signals of the model, with natural magnitudes. Natural magnitudes are
+    the scales of relative errors. In addition to the signals of the model, the second result contains all
+    joint reactions, wrenches of closures and forces of supports.
+
+    SolveError is raised if the simulation fails. If the step is too long, the error message contains a
+    remedy. SolveError is also raised if the equations and the reference solver have different signals.
     """
     tolerance = model.chain.simulation.tolerance * SOLVER_MARGIN
     settings = analysis.RunSettings(tolerance=tolerance, loads="all", wrenches=True)

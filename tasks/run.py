@@ -46,7 +46,7 @@ _LOOSEST = 1e-2  # Largest admissible error; with larger errors, agreement would
 
 @dataclass(frozen=True)
 class RunPlan:
-    """Options of a run with the values that depend on the model.
+    """Options of a run after checks, with default values that depend on the model.
 
     Attributes
     ----------
@@ -298,7 +298,7 @@ def _why_not(plan: RunPlan) -> str:
 
 
 def _tolerance_notes(model: System, plan: RunPlan) -> Iterator[str]:
-    """Yield a note if the description's large tolerance increases the admissible error above the default."""
+    """Yield a note if `simulation.tolerance` is so large that it increases the admissible error."""
     given, allowed = model.chain.simulation.tolerance, plan.tolerance
     if plan.options.tolerance is None and allowed > TOLERANCE:
         yield (

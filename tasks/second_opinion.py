@@ -164,15 +164,14 @@ def _tables(inputs: InputTable | None) -> dict[str, list[list[float]]]:
 
 
 def given(model: System) -> tuple[dict[str, Any], Claims]:
-    """Return the data that the oracle needs.
+    """Return the tables of the description, and the statements about the initial state to check.
 
-    The first result contains the tables of the description. The second result contains statements about
-    the initial state, which the oracle checks.
+    The oracle, a second independent solver, receives both results as its input.
 
     Parameters
     ----------
     model : System
-        Mechanism with initial state, rank of the constraints, and choice of coordinates.
+        Mechanism with initial state, rank of the constraints, and coordinate partition.
     """
     q, qd = model.start
     coordinates = model.mechanism.coordinates

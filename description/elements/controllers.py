@@ -184,7 +184,7 @@ class Controller(Element):
 
     @property
     def sample_key(self) -> str | None:
-        """Key of the sample time, s; None for a continuous controller."""
+        """Key whose value is the sample time, s; None for a continuous controller."""
         return None if self.sample is None else "sample"
 
     @property
@@ -199,7 +199,7 @@ class Controller(Element):
 
     @property
     def ascending(self) -> tuple[tuple[str, str], ...]:
-        """Pair of the keys `lower` and `upper`, in a tuple.
+        """Keys `lower` and `upper` as a pair, in a tuple of pairs.
 
         The tuple is empty if the description lacks one of the two limits.
         """

@@ -31,7 +31,7 @@ class Quantity:
     bounds: Bounds = ANY
 
     def of(self, name: str, units: Mapping[str, str]) -> Quantity:
-        """Return a copy whose placeholders are replaced by the name of one element and the units of its joint.
+        """Return a copy for one element; its name and the units of its joint replace the placeholders.
 
         Parameters
         ----------
@@ -148,15 +148,15 @@ class Element(Part):
 
     @property
     def sample_key(self) -> str | None:
-        """Key of the sample time, s; None for an element that is not sampled."""
+        """Key whose value is the sample time, s; None for an element that is not sampled."""
         return None
 
     @property
     def units(self) -> dict[str, str]:
-        """Units that replace placeholders in the units of the element's quantities.
+        """Units that replace placeholders, such as `{gain}`, in the units of the element's quantities.
 
-        Keys are the names of the placeholders. The placeholders `length` and `effort` are not included,
-        because their units depend on the joint.
+        The dictionary keys are the names of the placeholders. The placeholders `length` and `effort` are
+        not included, because their units depend on the joint.
         """
         return {}
 

@@ -54,7 +54,7 @@ class OrTable:
 
 
 class KeyProblem(ValueError):
-    """Exception for a fault of one key, raised by the validation of the whole table."""
+    """Exception for the fault of one key that is found when its whole table is validated."""
 
     def __init__(self, key: str, message: str) -> None:
         super().__init__(message)
@@ -92,9 +92,9 @@ def _choice(value: Any) -> str:
 
 
 def _only(*words: str) -> BeforeValidator:
-    """Return a validator that accepts only the given words.
+    """Return a validator of strings that accepts only the given words.
 
-    The validator checks the strings of keys that accept one of these words or an array of names.
+    Keys that accept either one of these words or an array of names use this validator.
     """
 
     def check(value: str) -> str:

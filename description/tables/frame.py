@@ -71,7 +71,7 @@ class Frame(Part):
 
     @property
     def is_given(self) -> bool:
-        """Whether an expression of parameters gives any number of this frame."""
+        """Whether at least one number of this frame is given by an expression of parameters."""
         column = [row[3] for row in self.matrix or ()]
         return _any_given([*(self.xyz or ()), *column, *(self.dh or ())]) or self.is_turned_by_parameters
 
@@ -105,10 +105,9 @@ class Frame(Part):
     def quaternion(self, of: Trigonometry[S]) -> list[S]:
         """Return the orientation in the parent frame as a unit quaternion w, x, y, z.
 
-        The quaternion is computed from half of each angle, without a choice of sign. If an angle is a
-        parameter, the quaternion is therefore a continuous function of this parameter. If the frame is
-        given by `matrix`, the sign is chosen such that w ≥ 0. The opposite quaternion represents the
-        same rotation.
+        A quaternion and its negative represent the same rotation. If the frame is given by angles, the
+        quaternion is the product of the elementary rotations and thus a continuous function of the
+        angles. If the frame is given by `matrix`, the sign of the quaternion is chosen such that w ≥ 0.
         """
         if self.matrix is not None:
             return [of.value(number) for number in _of_matrix(self.rotation)]

@@ -130,7 +130,9 @@ class Joint(Part):
                 "axis", f"the key is missing; a {self.type} joint needs one, for example axis = [0.0, 0.0, 1.0]"
             )
         if not needed and self.axis is not None:
-            raise KeyProblem("axis", f"a {self.type} joint has no free choice of axis; turn its frame instead")
+            raise KeyProblem(
+                "axis", f"the axis of a {self.type} joint cannot be chosen; rotate the frame of the joint instead"
+            )
         return self
 
     @model_validator(mode="after")

@@ -163,7 +163,7 @@ def _header_problems(file: str, header: Sequence[str], wanted: dict[str, str]) -
             yield Problem(key, f"{file}, line 1: {unknown('column', name, header)}")
         elif header.count(name) > 1:
             yield Problem(
-                key, f"{file}, line 1: there are {header.count(name)} columns {name!r}; rename one of them"
+                key, f"{file}, line 1: found {header.count(name)} columns named {name!r}; rename one of them"
             )
 
 

@@ -20,7 +20,7 @@ class StartDependence:
     Parameters
     ----------
     described
-        Coordinates (rad or m) and rates (rad/s or m/s) of the description, n numbers each.
+        Initial values in the description: n coordinates (rad or m), and n rates (rad/s or m/s).
     moving
         Coordinates that the stages `assembly` and `velocities` change.
     assembly
@@ -28,8 +28,8 @@ class StartDependence:
     free
         Coordinates that the stage `equilibrium` changes; empty with `start = "description"`.
     settled
-        Free coordinates that have springs, or that do not belong to a loop. If start parameters of
-        these coordinates are set, the search begins at these values.
+        Coordinates in `free` that have springs, or that do not belong to a loop. The search begins at
+        the values of the FMU parameters `<coordinate>_start` of these coordinates.
     equilibrium
         Constraint equations that the stage `equilibrium` fulfils.
     velocities
@@ -58,10 +58,13 @@ class StartDependence:
         return not self.stages
 
     def constraints(self, stage: SearchStage) -> tuple[int, ...]:
-        """Return the indices of the constraint equations that a stage of the search fulfils."""
+        """Return the indices of the constraint equations that a stage of the initial-state search fulfils."""
         rows: tuple[int, ...] = getattr(self, stage.name)
         return rows
 
     def moved(self, stage: SearchStage) -> tuple[int, ...]:
-        """Return the indices of the coordinates whose positions or velocities a stage changes."""
+        """Return the indices of the coordinates that a stage of the initial-state search changes.
+
+        The stage changes either the positions or the velocities of these coordinates.
+        """
         return self.free if stage is EQUILIBRIUM else self.moving

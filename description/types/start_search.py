@@ -103,10 +103,11 @@ DOWNHILL = DownhillLimits()
 CLOSED = 1e-7  # largest gap of a closed loop, m or rad; users give about 8 digits
 RANK = 1e-9  # singular values of the closure Jacobian below this fraction of the largest one count as zero
 STALLED = 1e-9  # the search fails if a step reduces the gap of a loop by less than this fraction
-KEPT = 1e-8  # velocity residuals up to KEPT · max(1, sum of |terms|), in constraint units per second, are zero
+# A velocity residual counts as zero up to KEPT · max(1, sum of |terms|), in constraint units per second.
+KEPT = 1e-8
 BALANCED = 1e-9  # forces are in equilibrium if their sum is below this fraction of the largest force
 SETTLED = 1e-13  # a search ends if its step is below SETTLED · max(1, largest |coordinate|), rad or m
 CLOSE = 1e-6  # longest Newton step that is accepted without a check of the forces, rad or m
 SMALLEST = 1e-12  # stiffnesses or forces below this fraction of the largest one count as zero
 PATIENCE = 20  # number of recent steps whose residuals decide whether a search makes progress
-PROGRESS = 0.9  # a search fails if its smallest recent residual exceeds this fraction of the largest one
+PROGRESS = 0.9  # a search fails if its smallest recent residual exceeds this fraction of its largest one

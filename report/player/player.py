@@ -72,7 +72,7 @@ def player_of(scene: Scene) -> Player:
 
 
 def player_without_scene(script: str) -> Player:
-    """Return a player for a page that receives its scene later.
+    """Return a player without a scene, for a page that receives scenes from a server.
 
     The argument `script` is JavaScript that creates the player when the page receives a scene. The
     player also shows the symbols of `scene.aids_of`. MissingToolError is raised if three.js is not

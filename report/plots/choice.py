@@ -30,9 +30,9 @@ def pictures(report: RunReport) -> Iterator[Picture]:
 
 
 def of_one_case(report: RunReport) -> Groups:
-    """Return an iterator over figures for each section of one case's page.
+    """Return the figures of one case's page, as one iterator for each section of the page.
 
-    A figure is drawn only when the iterator reaches it.
+    A figure is drawn only when its iterator reaches it.
     """
     overlay = run_overlay(report.mechanism, report.reference, report.runs, report.targets, report.not_unique)
     least = _STILL * extent(report.mechanism, report.model.start[0])
@@ -47,9 +47,9 @@ def of_one_case(report: RunReport) -> Groups:
 
 
 def of_cases(cases: Sequence[CaseRun]) -> Groups:
-    """Return an iterator over figures for each section of the page that compares cases.
+    """Return the figures of the page that compares cases, as one iterator for each section of the page.
 
-    A figure is drawn only when the iterator reaches it.
+    A figure is drawn only when its iterator reaches it.
     """
     overlay = case_overlay(cases)
     shapes = (_beam_shapes(overlay, shape) for shape in case_figures.shapes_of(overlay))

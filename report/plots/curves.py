@@ -30,11 +30,11 @@ class PlottedCurve:
     Attributes
     ----------
     label, colour
-        Entry of the legend, and colour for CSS.
+        Text in the legend, and colour in CSS notation.
     width, dashed
         Width of the line in points, and whether the line is dashed.
     time, values
-        Times, s, and values in the unit of the title, shape (N,) each.
+        Two arrays of shape (N,): times in s, and values in the unit that the title contains.
     """
 
     label: str

@@ -15,7 +15,7 @@ from . import style
 from .overlay import Overlay
 from .time_series import Panel, draw, panel_grid, readable_factor, set_title, show_constant
 
-_ROUNDING = 1e-9  # Smaller relative changes of the energy sum are rounding errors.
+_ROUNDING = 1e-9  # Relative changes of the energy sum below this value are rounding errors.
 
 
 def energy(course: EnergyHistory) -> Figure:

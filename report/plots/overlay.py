@@ -20,7 +20,7 @@ from . import style
 
 # Dash patterns of cases. If curves coincide, the gaps of later curves show the earlier ones.
 _DASHES: tuple[Any, ...] = ("solid", (0, (5, 1.6)), (0, (2.6, 1.6)), (0, (1.2, 1)), (0, (6, 1.5, 1.2, 1.5)))
-_WIDTHS = (2.6, 1.8)  # Line widths in points: first case, all other cases.
+_WIDTHS = (2.6, 1.8)  # Line widths of the first case and of all later cases, points.
 
 
 @dataclass(frozen=True)
@@ -88,9 +88,10 @@ class Overlay:
 
     @property
     def targets(self) -> dict[str, list[tuple[Array, Array]]]:
-        """Programmed positions of each run by name of the point, with times, s.
+        """Programmed positions of points, by the name of the point.
 
-        The positions have shape (N, 3), world frame, m.
+        The list of each point contains one pair for each run: times in s, shape (N,), and positions in the
+        world frame, m, shape (N, 3).
         """
         found: dict[str, list[tuple[Array, Array]]] = {}
         for curves in self.curves:
@@ -110,7 +111,7 @@ class Overlay:
         return Overlay(tuple(curves.with_signals(signals(curves)) for curves in self.curves))
 
     def alone(self, time: Array, signals: Mapping[str, Array]) -> Overlay:
-        """Return an overlay of one run that has only the given times, s, and signals.
+        """Return the given signals at the given times, s, as the only run to draw.
 
         The curves have the style of the first reference run.
         """

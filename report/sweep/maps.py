@@ -18,7 +18,7 @@ from .content import Content, ExtremeRuns
 
 _MOST = 5000  # Largest number of runs in a map.
 _LEVELS = 12
-_FLAT = 1e-9  # An objective with a smaller range, relative to its magnitude, counts as constant.
+_FLAT = 1e-9  # An objective counts as constant if its range is below this fraction of its magnitude.
 ORANGE, GREEN = "#d55e00", "#009e73"
 COLOURS = {"best": GREEN, "worst": ORANGE, "largest": ORANGE, "smallest": BLUE}
 
