@@ -40,7 +40,7 @@ class ArrowVariables:
         return tuple(signal.name for signal in self._signals)
 
     def outputs(self) -> list[Output]:
-        """Return the variables as outputs, which are added to the equations of the FMU."""
+        """Return the FMU outputs by which the page reads the variables of this arrow."""
         pairs = zip(self._signals, self.values, strict=True)
         return [Output(signal, None, "force of an arrow in a page", value) for signal, value in pairs]
 

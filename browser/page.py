@@ -165,10 +165,10 @@ def _dial(variable: Variable, number: dict[str, int], sizes: Mapping[str, float]
 
 
 def _path(run: Trajectory, coordinates: list[str]) -> dict[str, Any]:
-    """Return the coordinates of a run at equally spaced times as base64 text, and typical sizes.
+    """Return the coordinates of a run at equally spaced times as base64 text, and a scale for each.
 
-    The typical size of a coordinate is the range of its values in the run. If the last output
-    interval is shorter than the others, the last output time is omitted.
+    The scale of a coordinate is the range of its values in the run, but at least 0.001 rad or m. If the
+    last output interval is shorter than the others, the last output time is omitted.
     """
     steps = np.diff(run.time)
     count = len(run.time) - int(steps[-1] < (1 - 1e-6) * steps[0])

@@ -168,7 +168,7 @@ def build(source: DescribedVariant, options: BuildOptions, files: BuildFiles, an
 @command(app)
 def ssp(source: DescribedVariant, options: SspOptions, answer: Printed) -> None:
     """Write Name.ssp: an archive with the FMU, its parameter values, and a controller or a
-    placeholder.
+    placeholder for a controller.
     """
     model = load(source)
     with progress_bars() as progress:

@@ -144,9 +144,9 @@ def emit_strict(data: Any) -> None:
 
 
 def coverage_lines(comparison: Comparison) -> Iterator[str]:
-    """Yield sentences on different time spans, and on signals that only one of two files contains.
+    """Yield sentences about different time spans, and about signals that only one of two files contains.
 
-    A few missing signals are left to the note of the comparison, which names them.
+    A short list of missing signals is omitted, because the note of the comparison contains this list.
     """
     from ..runs.compare.compare import LISTED
 

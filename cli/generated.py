@@ -47,7 +47,7 @@ def command(app: typer.Typer, name: str | None = None) -> Callable[[Callable[...
 def _gathered(parameter: str, kind: Any, values: dict[str, Any]) -> Any:
     """Return the argument for one parameter of a function.
 
-    If the type of the parameter is an option class, the argument is an instance with all its options.
+    If the type of the parameter is an option class, the argument is an instance of this class.
     Otherwise, the argument is the value from typer.
     """
     if not is_dataclass(kind):

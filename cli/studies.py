@@ -69,7 +69,7 @@ def sweep(context: typer.Context, source: DescribedCase, options: SweepOptions, 
 
 
 def _best(found: Sweep, name: str) -> str:
-    """Return a line of text with the number of the best run, and with its values of the varied keys."""
+    """Return a line of text with the number of the best run and the values of the varied keys in this run."""
     row = found.best(name)
     return f"best {name}: run {row['run']} with {', '.join(f'{key} = {_short(row[key])}' for key in found.keys)}"
 

@@ -98,13 +98,14 @@ class Singular:
 class Alternatives:
     """Signals of a run before and after events that nearly coincide with output times.
 
-    Forces and accelerations can jump at an event. A correct run of another solver may have the event on
-    the other side of the output time, so that the run has the values of the other side.
+    Forces and accelerations can jump at an event. Suppose that the event occurs just before an output
+    time. Another correct solver may locate the event just after this output time, so that the signals of
+    this solver have not jumped yet.
 
     Attributes
     ----------
     time : ndarray, shape (K,)
-        Output time, s, of each set of values; not decreasing. An output time may occur several times.
+        Output times, s, nondecreasing. An output time may occur several times, each with other values.
     signals : mapping
         Values of shape (K,) by FMU variable, in the variable's unit.
     """

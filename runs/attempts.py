@@ -177,7 +177,7 @@ def rumoca_attempt(
     """Run the Modelica source in rumoca, within limits of processor time and wall-clock time.
 
     Unlike wall-clock time, processor time does not depend on other processes. If a limit is reached
-    before the first result, the attempt has neither a trajectory nor a failure.
+    before rumoca has a result, the returned attempt has neither a trajectory nor an error message.
 
     Parameters
     ----------

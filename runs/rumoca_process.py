@@ -64,7 +64,7 @@ class SimulationJob:
 
     @property
     def first_part(self) -> float:
-        """Length of the first part of the run, s, rounded to a multiple of the output step."""
+        """End time, s, of a shorter simulation that is tried if the whole one reaches a time limit."""
         steps = max(round(_FIRST * self.stop / self.output_step), 1)
         return float(min(steps * self.output_step, self.stop))
 
@@ -134,8 +134,8 @@ def main(folder: Path) -> None:
 def _run(compiled: CompiledModel, job: SimulationJob) -> Trajectory:
     """Simulate the compiled model. After a failure, repeat the simulation with a tenth of the tolerance.
 
-    The repetition may succeed, because a tighter tolerance changes the steps. For example, rumoca
-    may reject the last step of a run because two of its own results differ by more than 1e-11.
+    The repetition may succeed, because a tighter tolerance changes the steps. For example, rumoca may
+    reject the last step of a run because two of rumoca's own results differ slightly.
     """
     run = partial(compiled.simulate, job.names, stop=job.stop, output_step=job.output_step, budget=job.limit)
     try:

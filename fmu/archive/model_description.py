@@ -85,10 +85,10 @@ def render(
 
 
 def _lists(structure: ModelStructure, first: int) -> dict[tuple[int, ...], str]:
-    """Return the text of each dependency list in the XML file.
+    """Return a mapping from dependency lists to their text in the XML file.
 
-    The keys are lists of variable indices, counted from 0. The argument `first` is the index of the
-    first variable in the XML file: 1 in FMI 2.0, 0 in FMI 3.0.
+    A dependency list contains variable indices, counted from 0. In the XML file, the first variable has
+    the index `first`: 1 in FMI 2.0, 0 in FMI 3.0.
     """
     unknowns = (*structure.outputs, *structure.derivatives, *structure.initial)
     lists = {unknown.dependencies for unknown in unknowns}

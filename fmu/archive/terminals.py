@@ -14,7 +14,7 @@ PATH = "terminalsAndIcons/terminalsAndIcons.xml"
 
 
 def terminals(mechanism: Mechanism) -> dict[str, str]:
-    """Return the content of `terminalsAndIcons.xml` by its path in the archive.
+    """Return a dictionary from the path of `terminalsAndIcons.xml` in the archive to the file's content.
 
     The dictionary is empty if no applied force of the model is an input. The terminal of a joint force
     has the members effort, position and velocity. The terminal of a force at a point has the members x,

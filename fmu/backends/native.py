@@ -89,7 +89,7 @@ class Sources:
 
 @uncollected()
 def generate(program: EquationSystem, chain: Description, fmi: str = "2.0") -> Sources:
-    """Return the C sources and the model description of a program for an FMI version."""
+    """Return the C sources and the model description of an FMU that evaluates the given equations."""
     staged, table = stage(program), variables.table(program)
     token, unknowns = variables.token(program, table), structure(table, dependencies(staged), fmi)
     derivatives, adjoint = differentiated(staged), fmi != "2.0"

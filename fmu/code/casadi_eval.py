@@ -100,10 +100,7 @@ class Evaluator:
         self._memo: dict[int, tuple[Expr, SX]] = {}
 
     def prepare(self, names: Iterable[str]) -> None:
-        """Evaluate the given definitions in the order in which the program defines them.
-
-        This order avoids deep recursion.
-        """
+        """Evaluate the given definitions in their order in the equations, which avoids deep recursion."""
         wanted = set(names)
         for name in self._order:
             if name in wanted and name not in self.known:
@@ -118,10 +115,10 @@ class Evaluator:
         return self._memo[id(expr)][1]
 
     def _spine(self, expr: Expr) -> list[Expr]:
-        """Return the chain of first operands, from an expression down to the last unevaluated operand.
+        """Return an expression, its first operand, the first operand of this operand, and so on.
 
-        A long sum is nested in the first operand. A recursive evaluation of such a sum would exceed
-        Python's recursion limit.
+        The list ends before the first expression that has been evaluated. For a long sum, the list
+        replaces a recursion that would exceed Python's recursion limit.
         """
         found = []
         while id(expr) not in self._memo:

@@ -177,7 +177,10 @@ def _checks(checks: Sequence[Assertion]) -> list[dict[str, Any]]:
 
 
 def _expected_start_values(program: EquationSystem, staged: Staged, timed: TimedPace) -> list[dict[str, Any]]:
-    """Return place in the workspace and value of each `start(x)` for which the step-size limits are computed."""
+    """Return the initial values for which the step-size limits were computed.
+
+    Each value is returned with its offset in the workspace.
+    """
     begin, known = staged.blocks["start_values"].offset, timed.start_values
     places = ((begin + i, ir.key(value.tree)) for i, value in enumerate(program.start_values))
     return [{"offset": place, "value": repr(known[key])} for place, key in places if key in known]
@@ -372,7 +375,7 @@ def _lookup(lookup: Lookup) -> dict[str, Any]:
 
 
 def _paces(program: EquationSystem, timed: Pace) -> dict[str, Pace]:
-    """Return the upper bounds of the step size that vary with time; the keys are names of C arrays."""
+    """Return all time-dependent upper bounds of the step size; the keys are names of C arrays."""
     found = {f"{name}_intervals": table.pace for name, table in _tables(program)} | {_TIMED: timed}
     return {name: pace for name, pace in found.items() if not pace.is_steady}
 

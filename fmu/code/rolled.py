@@ -187,10 +187,10 @@ class _Memory:
         self._results = {operation: dict(places) for operation, places in self.tape.results.items()}
 
     def result(self, values: StridedOperand) -> StridedOperand | None:
-        """Return which function result contains all the given computed values, and their indices in this result.
+        """Return a function result that contains all given values, and the indices of the values in this result.
 
-        If several function results contain all values, the first one is used. The returned object is
-        None if no function result contains all values.
+        If several function results contain all values, the first of these function results is used. If
+        none exists, None is returned.
         """
         found = [self._results.get(operation, {}) for operation in values.elements]
         block = next(iter(found[0]), None)

@@ -151,8 +151,8 @@ def _inertia_forces(system: TreeSystem, blocks: Sequence[SX], x: SX) -> SX:
 
     The forces are computed by the recursive Newton–Euler algorithm.
 
-    `blocks` contains the joint axes, inertias, offset vectors and armatures, in the format of
-    fmu/sources/algebra/tree_solve.h.
+    `blocks` contains the joint axes, inertias, offset vectors and armatures (rotor inertias as seen at
+    the joints), in the format of fmu/sources/algebra/tree_solve.h.
     """
     axes, inertias, arms = (ca.vertsplit(b, size) for b, size in zip(blocks[:3], (6, 10, 3), strict=True))
     firsts = [0, *system.ends[:-1]]

@@ -112,15 +112,19 @@ class TreeSystem:
         Number of coordinates, constraint equations, right-hand sides and bodies.
     axes, inertias, arms, armatures : Block
         Workspace blocks of the arrays that define M: joint axes, inertias, offset vectors and
-        armatures.
+        armatures, i.e. rotor inertias as seen at the joints.
     jacobian : Block
         Workspace block of the constraint Jacobian C.
     right, wanted : Block
         Workspace blocks of F and W; the solution X and the multipliers Λ overwrite these blocks.
-    factors, work : Block
-        Workspace blocks of the factors of M and of the constraint equations.
-    parents, ends, motions : tuple
-        Topology of the tree and motion type of each coordinate.
+    factors : Block
+        Workspace block of the factors of M.
+    work : Block
+        Workspace block of scratch memory, in which the solver leaves the factors of the constraints.
+    parents, ends : tuple of int
+        Index of each body's parent, and index one past the last coordinate of each body.
+    motions : tuple
+        Motion type of each coordinate.
     """
 
     n: int
@@ -182,7 +186,9 @@ AnySystem: TypeAlias = StagedSystem | TreeSystem | ConstrainedSystem
 
 @dataclass(frozen=True)
 class Stage:
-    """Evaluation stage: a function of workspace blocks and the linear solve that follows it.
+    """Evaluation stage: a CasADi function that reads and writes workspace blocks.
+
+    The stage may also solve a linear system that the function has computed.
 
     Attributes
     ----------
@@ -195,7 +201,7 @@ class Stage:
     inputs, outputs : tuple of Block
         Workspace blocks of the arguments and of the results.
     system : StagedSystem, TreeSystem, ConstrainedSystem or None
-        Linear system that is solved after the function.
+        Linear system that is solved after the call of the function, or None if none is solved.
     labels : tuple of Label
         Labels of the outputs.
     vanishes : bool
@@ -229,8 +235,7 @@ class Phase:
     search : SearchStage
         Kind of the search, with its iteration limits.
     stage : int
-        Index of the evaluation stage that computes the Newton system. Stages of the group START are
-        counted from 0.
+        Index, within the group START, of the evaluation stage that computes the Newton system.
     found, begin : Block or None
         Workspace blocks of the sum of all Newton steps, and of the initial guess.
     left : Block
@@ -266,7 +271,8 @@ class Staged:
     phases : list of Phase
         Newton iterations of the initial-state search.
     given : list of int
-        Offsets of the states' start parameters, if an initial-state search exists.
+        Offset of each state's start parameter in the workspace. The list is empty if the model has no
+        initial-state search.
     blocks : dict
         Workspace blocks that the model-independent C code accesses, by name.
     labels : dict

@@ -68,10 +68,10 @@ Solve: TypeAlias = LinearSolve | TreeSolve | ConstrainedSolve
 
 @dataclass(frozen=True)
 class _Plan:
-    """Plan of an evaluation stage, which evaluates definitions.
+    """Plan of an evaluation stage.
 
-    The stage then either solves a linear system or stores results. `results` maps the name of a
-    workspace block to the expressions whose values are stored in the block.
+    The stage evaluates definitions, and then either solves a linear system or stores results.
+    `results` maps the name of a workspace block to the expressions whose values are stored in the block.
     """
 
     group: str
@@ -290,7 +290,7 @@ class _Cutter:
         ]
 
     def _after(self, names: set[str]) -> set[str]:
-        """Return the given names, and the names of all variables that depend on these names."""
+        """Return the given variable names, and the names of all variables that depend on these variables."""
         found = set(names)
         for item in self.program.items:
             if used(item) & found:
@@ -342,7 +342,7 @@ class _Cutter:
         return values, places, self.result.read(places)
 
     def _start_values(self, states: SX) -> dict[str, SX]:
-        """Return the values of `start(...)` expressions, evaluated at the initial state and t = 0."""
+        """Return the values of all expressions `start(x)`, which denote the initial value of x."""
         if not self.program.start_values:
             return {}
         variables = [state.variable for state in self.program.states]
@@ -471,10 +471,10 @@ def _once(values: list[SX]) -> list[SX]:
 
 
 def _with_checks_last(items: Sequence[Item]) -> list[Item]:
-    """Return the items in a new order, in which unused linear solves come last.
+    """Return definitions and linear solves in a new order, with unused linear solves at the end.
 
-    A linear solve is unused if no other item reads its solution. The evaluation stages of unused linear
-    solves need not pass any values to later stages.
+    The solution of an unused linear solve is not read by any definition or other linear solve. The
+    evaluation stages of unused linear solves need not pass any values to later stages.
     """
     read = {name for item in items for expr in item.exprs for name in expr.symbols}
     unread = [item for item in items if isinstance(item, LinearSolve) and item.name not in read]

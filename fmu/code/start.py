@@ -217,10 +217,10 @@ def _equilibrium(start: Start, positions: Sequence[float]) -> list[float]:
 
 
 def parameter_of(start: Start, phase: SearchStage) -> list[str]:
-    """Return the name of a start parameter for each coordinate that a phase of the search changes.
+    """Return a start parameter's name for each coordinate that a phase of the initial-state search changes.
 
-    In the velocity phase, these are start parameters of rates. A rate that is not a state has no start
-    parameter. For such a rate, the list contains the name that the parameter would have.
+    In the velocity phase, these names belong to start parameters of rates. A rate that is not a state
+    has no start parameter. For such a rate, the list contains the name that the parameter would have.
     """
     return [f"{start.coordinates[k]}{'_dot' * phase.level}_start" for k in start.moved(phase)]
 

@@ -39,14 +39,14 @@ _MACHINES = {"amd64": "x86_64", "x86_64": "x86_64", "arm64": "aarch64", "aarch64
 
 @dataclass(frozen=True)
 class Platform:
-    """Platform, with the name of its folder below the folder `binaries` of an FMU.
+    """Platform for which an FMU contains a binary.
 
     Attributes
     ----------
     name : str
-        Name of the folder, which the FMI version of the FMU prescribes.
+        Name of the binary's folder below `binaries`; FMI 2.0 and FMI 3.0 prescribe different names.
     systems : tuple of str
-        FMI 3.0 names of the systems on which the library runs.
+        FMI 3.0 names of the platforms on which the binary runs, such as `x86_64-linux`.
     """
 
     name: str

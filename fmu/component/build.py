@@ -21,7 +21,9 @@ def build(
     flags: Mapping[str, Sequence[str]],
     progress: Progress = silent,
 ) -> dict[str, bytes]:
-    """Compile a component and return it with the manifest of the layered standard, by their paths in the FMU.
+    """Compile a WebAssembly component; return the component and its manifest by their paths in the FMU.
+
+    The layered standard for WebAssembly requires the manifest.
 
     Parameters
     ----------

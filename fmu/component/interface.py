@@ -133,7 +133,7 @@ class Interface:
 
     @property
     def resource(self) -> str:
-        """Name of the type of an instance."""
+        """Name of the WebAssembly resource type that represents an FMU instance."""
         return f"{self.name}-instance"
 
 

@@ -133,7 +133,7 @@ class Comparison:
 
 
 def required_complete(comparison: Comparison) -> Comparison:
-    """Return the comparison with `ok` false if the runs agree only in part."""
+    """Return a copy of the comparison; its `ok` is false unless the runs agree completely."""
     return replace(comparison, ok=comparison.ok and comparison.complete)
 
 
@@ -174,8 +174,9 @@ class CommonGrid:
     def differences(self) -> dict[str, Array]:
         """Return the absolute difference between the two runs for each compared signal, shape (N,).
 
-        An event may nearly coincide with a common time. The two runs may then have handled the event on
-        different sides of this time. The difference is therefore the smaller one of both sides.
+        An event may nearly coincide with a common time, and only one of the runs may have handled this
+        event before this time. The run is therefore compared with the reference values before and after
+        the event. The smaller difference is returned.
         """
         found = self.differences_of_one_side()
         for name in found.keys() & self.beside.keys():
@@ -184,14 +185,14 @@ class CommonGrid:
         return found
 
     def differences_of_one_side(self) -> dict[str, Array]:
-        """Return the absolute differences for each compared signal, without the other side of events."""
+        """Return the absolute difference of each compared signal from `reference`; `beside` is ignored."""
         return {name: np.abs(self.run[name] - self.reference[name]) for name in self.compared}
 
     def crossed(self, allowed: Mapping[str, float]) -> int:
-        """Return the number of common times at which the run has values of the other side of an event.
+        """Return the number of common times at which a signal agrees with `beside`, but not with `reference`.
 
-        The values at these times differ from the reference run by more than allowed. The allowed absolute
-        differences are given by signal.
+        At such a time, only one of the two runs has already passed a nearby event. The argument `allowed`
+        contains the admissible absolute difference of each signal.
         """
         one, both = self.differences_of_one_side(), self.differences()
         exceeds = [(one[name] > allowed[name]) & (both[name] <= allowed[name]) for name in both]
@@ -339,7 +340,7 @@ def on_common_grid(reference: Trajectory, run: Trajectory) -> CommonGrid:
 
 
 def _beside(alternatives: Alternatives, time: Array) -> tuple[NDArray[np.intp], dict[str, Array]]:
-    """Return the rows of the given times that have alternatives, and the values of the alternatives."""
+    """Return the indices of the times that have alternative signal values, and these signal values."""
     rows = np.clip(np.searchsorted(time, alternatives.time), 0, len(time) - 1)
     kept = np.abs(time[rows] - alternatives.time) <= _ROUNDING * (time[-1] - time[0])
     return rows[kept], {name: values[kept] for name, values in alternatives.signals.items()}
@@ -404,7 +405,7 @@ def _note(reference: Trajectory, run: Trajectory, grid: CommonGrid, allowed: Map
         notes.append("the output times of the two runs differ, so values are interpolated by a cubic spline")
     crossed = grid.crossed(allowed)
     if crossed:
-        notes.append(f"output times that are compared with values on the other side of a close event: {crossed}")
+        notes.append(f"output times at which only one of the runs has passed a nearby event: {crossed}")
     for where, other, first in (("the run", run, reference), ("the reference", reference, run)):
         missing = [name for name in first.signals if name not in other.signals]
         if missing:

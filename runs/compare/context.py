@@ -161,7 +161,7 @@ class RunReport:
 
     @cached_property
     def modes(self) -> tuple[LinearisedMode, ...]:
-        """Modes of the equations linearised about the initial state, largest |λ| first."""
+        """Modes of the equations linearised about the initial state, in descending order of |eigenvalue|."""
         return analysis.modes(self.model.problem)
 
     @cached_property
@@ -171,7 +171,7 @@ class RunReport:
 
     @cached_property
     def scene(self) -> Scene:
-        """Animated motion of all runs; the reference run comes last."""
+        """Animation of all runs, with the reference run as the last of them."""
         return film(self.problem, [*self.runs, self.reference])
 
     @cached_property

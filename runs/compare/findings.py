@@ -52,7 +52,7 @@ def consistency(model: System, found: Residuals) -> Finding:
 
 
 def start_consistency(model: System) -> Finding:
-    """Check the consistency of the initial state alone; see `consistency`."""
+    """Check whether the initial state fulfils the constraints, without a simulation; see `consistency`."""
     coordinates, (q, qd) = model.mechanism.coordinates, model.start
     levels = {"position": q, "velocity": qd, "acceleration": 0.0 * q}
     signals = {
@@ -139,10 +139,10 @@ def _beyond(found: Residuals, limit: float) -> str:
 
 
 def _violated(model: System, found: Residuals) -> tuple[list[str], list[str]]:
-    """Return a sentence for each constraint that is violated initially.
+    """Return two lists of sentences about constraints that are violated initially.
 
-    The first list concerns violations that the description allows. The second list concerns all other
-    violations.
+    The first list contains the violations that the description allows. The second list contains all
+    other violations.
     """
     simulation, known = model.chain.simulation, _known(model)
     allowed: list[str] = []

@@ -76,7 +76,7 @@ def comparison_data(comparison: Comparison) -> dict[str, Any]:
 
 
 def coverage_data(comparison: Comparison) -> dict[str, Any]:
-    """Return the part of `compare --json` about time spans and signals that were not compared."""
+    """Return the time spans of both runs, and the signals that only one run has, for `compare --json`."""
     found = comparison.coverage
     if found is None:
         return {"complete": False}

@@ -43,13 +43,13 @@ class Sensitivity:
     allowed: Array
 
     def scaled(self, factor: float) -> Sensitivity:
-        """Return the same limits with all admissible errors multiplied by a factor."""
+        """Return a copy of this object in which all admissible errors are multiplied by a factor."""
         return replace(self, allowed=factor * self.allowed)
 
     def begin(self, tolerance: float) -> float | None:
-        """Return the last output time, s, at which no correct run has an error above the tolerance.
+        """Return the last output time, s, up to which the error of every correct run is within the tolerance.
 
-        The result is None if no correct run exceeds the tolerance at any time.
+        The result is None if this is the case up to the end of the run.
         """
         beyond = np.flatnonzero(self.allowed > tolerance)
         return float(self.time[max(int(beyond[0]) - 1, 0)]) if len(beyond) else None
@@ -98,8 +98,8 @@ def judged(
 ) -> Comparison:
     """Compare a disagreeing run over the time span in which the motion is predictable.
 
-    The tolerance applies until the motion becomes sensitive. The limit for later errors follows from
-    the differences between the repeated reference runs.
+    The motion is predictable as long as the errors of correct runs are within the tolerance. Later
+    errors have a limit that follows from the differences between the repeated reference runs.
     """
     begin, covered = known.begin(comparison.tolerance), covers(comparison.horizon, float(reference.time[-1]))
     if begin is None or not covered:

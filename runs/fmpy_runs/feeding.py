@@ -109,8 +109,8 @@ class _Feed:
     def values(self, t: float, since: float) -> None:
         """Set the input values at time t, s.
 
-        The argument `since` is the time of the last event, s. At a jump, it selects the value before or
-        after the jump.
+        The argument `since` is the time of the last event, s. If an input jumps at time t, the value
+        after the jump is set for `since` = t, and the value before the jump for an earlier `since`.
         """
         self._since = since
         getattr(self.fmu, self._set)(self._references, [f.at(t, since) for f in self._functions])

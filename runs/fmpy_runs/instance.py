@@ -85,7 +85,7 @@ class Instance:
         self._calling(lambda: self._move(t, x, inputs))
 
     def read(self, names: Sequence[str]) -> Array:
-        """Return real variables by name at the state set by `move`."""
+        """Return the values of the given real variables at the state set by `move`, shape (len(names),)."""
         return np.array(self._calling(lambda: self._get(names)), dtype=float)
 
     def slopes(self, unknowns: Sequence[str], knowns: Sequence[str]) -> Array:

@@ -54,8 +54,8 @@ class Repeated:
     span : Span
         Time span of each run.
     commands : mapping or None
-        Names of inputs as keys, and names of FMU variables as values. During a run, each input is equal
-        to the initial value of its variable.
+        Mapping from names of inputs to names of FMU variables. During a run, each input has a constant
+        value: the initial value of the FMU variable that the mapping assigns to the input.
     """
 
     def __init__(

@@ -119,9 +119,9 @@ def further_states(model: System) -> dict[str, float]:
 
 
 def signals(model: System, state: State) -> dict[str, float]:
-    """Return all coordinates, rates and further states by name.
+    """Return the values of all coordinates, rates and further states by name.
 
-    Some of these variables may not be states of the FMU.
+    The FMU need not have all these variables as states.
     """
     coordinates = model.mechanism.coordinates
     names = signal_names(coordinates, "position") + signal_names(coordinates, "velocity")
