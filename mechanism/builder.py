@@ -544,8 +544,8 @@ def _acts(number: AnyNumber) -> bool:
 
 
 def _parameter_text(name: str, parameter: Parameter) -> str:
-    unit = "" if parameter.unit else "; the unit follows from the expressions that use the parameter"
-    return parameter.description or f"parameter {name} of the description{unit}"
+    unit = "" if parameter.unit else "; the unit follows from its use"
+    return parameter.description or f"parameter '{name}' of the description{unit}"
 
 
 def _diagonal(moments: Sequence[S], zero: S) -> list[list[S]]:

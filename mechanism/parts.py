@@ -28,6 +28,10 @@ MEETING = 1e-6
 FRICTION_SWEEPS = 6
 
 
+# Order of the rotations R = Rz(psi)·Ry(theta)·Rx(phi) of spherical joints.
+_EULER_ANGLES = {"psi": "first", "theta": "second", "phi": "third"}
+
+
 @dataclass(frozen=True)
 class Friction(Generic[S]):
     """Bristle friction of a coordinate with the effort μ·f_n·arm against the motion.
@@ -182,9 +186,9 @@ class Coordinate(Generic[S]):
         letters = {axis: letter for letter, axis in (("x", X), ("y", Y), ("z", Z))}
         axis = letters.get(self.axis) or f"({', '.join(f'{part:.6g}' for part in self.axis)})"
         frames = {"base": "the world frame", "joint": "the joint frame", "elastic": "the previous beam element"}
-        is_euler_angle = self.motion.kind == "rotation" and self.motion.axis is not None
-        if is_euler_angle:
-            return f"{way} the body's {axis} axis (Euler angle relative to {frames[self.role]})"
+        if self.motion.coordinate in _EULER_ANGLES:
+            order = _EULER_ANGLES[self.motion.coordinate]
+            return f"{order} of the z-y-x Euler angles relative to {frames[self.role]}"
         return f"{way} {axis} of {frames[self.role]}"
 
 

@@ -138,7 +138,7 @@ def constraints(
     program.section("constraint forces and violations")
     for k, effort in _efforts(program, mechanism, inertia, rows, solution).items():
         coordinate = mechanism.coordinates[k]
-        text = f"drive effort for the programmed motion of {coordinate.name}, positive along the coordinate"
+        text = f"drive effort on {coordinate.name} that enforces the programmed constraints"
         program.outputs.append(Output(coordinate.signal("effort"), coordinate.effort_unit, text, effort))
     edges = {edge.name for edge in mechanism.nonholonomic}
     for i, row in enumerate(rows.rows):

@@ -307,7 +307,7 @@ def _gather_coordinate(
         member,
         ir.constant(coordinate.axis),
         "1",
-        "axis of each coordinate, in the frame before the motion of the coordinate",
+        "axis of each coordinate, in axes of the preceding frame of the kinematic chain",
     )
     add("e", member, e, "1", "axis of each coordinate, world axes")
     add("R", member, motion.R, "1", "rotation matrix of the frame that each coordinate moves")
@@ -358,7 +358,12 @@ def _joint_axes(program: EquationSystem, body: SymbolicBody, parent: BodyMotion)
         return program.define(f"R_{body.name}", R, "1", f"axes of {body.name}")
     if ir.is_identity(body.rotation):
         return R
-    return program.define(f"R_{body.name}_joint", R, "1", f"rotation matrix of the joint frame of {body.name}")
+    return program.define(
+        f"R_{body.name}_joint",
+        R,
+        "1",
+        f"rotation matrix of the joint frame of {body.name} relative to the world frame",
+    )
 
 
 def _shifted(
@@ -383,7 +388,7 @@ def _shifted(
             f"travel_{name}",
             step,
             "m",
-            f"displacement of the origin of {name} from its position if all coordinates are zero",
+            f"position of the origin of {name} relative to its position at zero coordinates",
         )
     else:
         text = f"origin of {name} relative to the origin of the first moving body of its tree"

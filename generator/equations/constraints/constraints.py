@@ -139,7 +139,7 @@ def derive(
         column(
             "Phi",
             lambda row: row.value,
-            f"values of the constraint functions {names}, zero if the constraints are satisfied",
+            f"values of the constraint functions ({names}), zero if satisfied",
         ),
         column("Phi_dot", lambda row: row.rate, "time derivatives of the constraint functions Phi"),
         column(
@@ -180,7 +180,7 @@ def _task_jacobian(program: EquationSystem, task: Task, points: Points, lower: L
     for name in dict.fromkeys(expressions.running_names(task.given)):
         if "." in name and expressions.level(name) == task.order:
             slope = lower(differentiate.derivative(task.given, name))
-            text = f"partial derivative of {task.name} with respect to {name}; the unit is that of their quotient"
+            text = f"derivative of constraint {task.name} with respect to {name}; unit of the quotient"
             slope = program.define(f"slope_{task.name}_{name.replace('.', '_')}", slope, None, text)
             total = total + slope * points.jacobian(name)
     return total

@@ -171,7 +171,7 @@ def equations_of_motion(
         "wanted",
         stabilised(mechanism, constraints),
         None,
-        "right-hand side of the constraints C*qdd = wanted with Baumgarte stabilisation",
+        "stabilised right-hand side of the acceleration constraints, C*qdd = wanted",
     )
     M, C, W = dynamics.M, None, None
     if active.rows:
