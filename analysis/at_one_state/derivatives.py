@@ -11,7 +11,7 @@ from ...reference.integration.events import Events
 from ...reference.integration.motion import FormulatedModel
 from ...reference.solve.solver import InitialValueProblem
 
-_DIFFERENCE = 1e-6  # increment of state variables for central differences, SI units
+_DIFFERENCE = 1e-6  # Central differences change each state variable by this increment, in its SI unit.
 
 
 @dataclass(frozen=True)

@@ -20,11 +20,12 @@ from ...reference.solve.model import ReferenceModel
 from ...reference.solve.solver import InitialValueProblem
 from .derivatives import rate_derivatives
 
-_ROUNDING = 1e-6  # largest rounding error of the real or imaginary part of λ, relative to |λ|
-_RIGID = 1e-6  # a mode is a rigid-body mode if |λ| is below this fraction of the largest |λ|
-_UNCERTAIN = 1e-9  # assumed error of the finite differences, relative to the largest entry of A
-_VIOLATING = 0.3  # a mode violates constraints if more than this fraction of its motion violates them
-# RK4 is stable for all z = h·λ (step size h, eigenvalue λ) with |z| up to this value and Re z ≤ 0.
+_ROUNDING = 1e-6  # The real or imaginary part of an eigenvalue λ counts as zero up to this fraction of |λ|.
+_RIGID = 1e-6  # A mode is a rigid-body mode if its |λ| is at most this fraction of the largest |λ|.
+# The error of finite differences is assumed to be this fraction of the largest entry of the state matrix A.
+_UNCERTAIN = 1e-9
+_VIOLATING = 0.3  # A mode violates constraints if the constraints forbid more than this fraction of its motion.
+# RK4 with step size h is stable for an eigenvalue λ if Re λ ≤ 0 and |h·λ| is at most this value.
 _RK4_RADIUS = 2.6156
 
 
@@ -97,7 +98,7 @@ def modes(problem: InitialValueProblem) -> tuple[LinearisedMode, ...]:
     A = derivatives.by_state[list(derivatives.states)]
     values, left, vectors = (np.asarray(part, dtype=complex) for part in eig(A, left=True))
     weights = np.sqrt(np.diag(model.mass(state.posture)[0]))
-    # Orthonormal basis of the row space of the scaled Jacobian of the independent constraints, shape (rank, n).
+    # The rows of this matrix are an orthonormal basis of the mass-weighted velocities that constraints forbid.
     C = model.constraints(state).C
     across = np.asarray(np.linalg.qr((problem.rows.basis(C) @ C / weights).T)[0].T)
     order = np.argsort(-np.abs(values), kind="stable")
@@ -138,7 +139,7 @@ def _mode(
     rigid_body: bool,
 ) -> LinearisedMode:
     n = model.mechanism.n
-    # The motion is the larger one of δq and δq̇ = λ δq, because δq̇ is only rounding error if λ ≈ 0.
+    # A mode's motion is the larger vector of δq and δq̇ = λ δq; for λ ≈ 0, δq̇ is only a rounding error.
     motion = weights * max(vector[:n], value * vector[:n], key=np.linalg.norm)
     size = np.linalg.norm(motion)
     parts = [0.0 if abs(part) <= _ROUNDING * abs(value) else part for part in (value.real, value.imag)]
