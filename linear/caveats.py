@@ -17,10 +17,11 @@ from ..runs.fmpy_runs.states import further_states
 from .point import OperatingPoint
 from .state_space import StateSpace
 
-_STILL = 1e-6  # largest rate that counts as zero, relative to the typical magnitude of the rate
-_MOVED = 1e-6  # typical rates are at least those that a change of each state by this value causes
-_SHOWN = 3  # maximum number of signals listed in a note
-_TINY = 1e-300  # positive lower bound that avoids division by zero
+_STILL = 1e-6  # A rate counts as zero if it is at most this fraction of its typical magnitude.
+# The typical rate of a state is at least the rate that results if every state changes by this value.
+_MOVED = 1e-6
+_SHOWN = 3  # A note lists at most this many signals.
+_TINY = 1e-300  # A denominator is at least this value, which prevents division by zero.
 
 
 def refuse_other_rank(model: System, point: OperatingPoint) -> None:
@@ -144,11 +145,11 @@ def _natural(space: StateSpace, model: System, point: OperatingPoint) -> Array:
     at = (point.t, *_coordinates(model, point), z)
     sizes = analysis.natural_accelerations(model.with_inputs(point.inputs), at)
     names = [name for level in ("position", "velocity") for name in signal_names(coordinates, level)]
-    # reference rate 1 for states of filters and controllers, for which no natural rate is known
+    # States of filters and controllers have the reference rate 1, because their typical rates are unknown.
     internal = np.ones(len(further) - len(bristles))
     known = dict(zip([*names, *further], [*sizes, *sizes, *sizes[bristles], *internal], strict=True))
     found = np.array([known[name] for name in space.states])
-    # The lower bound keeps rounding errors from counting as accelerations if no force acts on a coordinate.
+    # Without the lower bound, rounding errors would count as accelerations of coordinates on which no force acts.
     return np.asarray(np.maximum(found, _MOVED * np.abs(space.A).sum(axis=1)))
 
 

@@ -17,7 +17,7 @@ from ..runs.fmpy_runs.inputs import InputTable
 from ..runs.fmpy_runs.simulate import simulate
 from ..runs.fmpy_runs.states import State, further_states, given_state, read_state, signals
 
-_TOLERANCE = 1e-9  # relative tolerance of the run that leads to the operating point
+_TOLERANCE = 1e-9  # The run to the operating point has at most this relative tolerance.
 
 
 @dataclass(frozen=True)
