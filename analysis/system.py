@@ -226,10 +226,10 @@ def assemble_system(chain: Description, source: str = "description") -> System:
     clashes = variables.clashes(program)
     if clashes:
         raise DescriptionError(source, clashes)
-    free = solvability.rank < numbers.n  # whether the mechanism has degrees of freedom
+    has_degrees_of_freedom = solvability.rank < numbers.n
     settings = chain.constraints
-    chooses = free and settings.formulation == "gpme" and settings.dependent == "auto"
-    if not free or (settings.formulation == "lagrange" and program.rows):
+    chooses = has_degrees_of_freedom and settings.formulation == "gpme" and settings.dependent == "auto"
+    if not has_degrees_of_freedom or (settings.formulation == "lagrange" and program.rows):
         return System(chain, problem, solvability, program, program, "")
     way, own = chain.simulation.accelerations, derived if chooses else linear_solves.with_partition(derived)
     native = tree_solves.with_tree_solves(own, way)

@@ -35,7 +35,7 @@ from .state_space import StateSpace
 from .tracks import ModeTracks, tracks
 
 TIME = "t"
-_MOST = 10_000  # maximum number of values of the varied parameter or of time
+_MOST = 10_000  # A linear model is computed for at most this many values of the varied parameter or of time.
 
 
 def along_of(text: str) -> tuple[str, list[float]]:
@@ -177,7 +177,7 @@ def _check(options: ModesAlongOptions, values: Sequence[float], chain: Descripti
 
 def _changed(chain: Description, source: str, key: str, value: float) -> Description:
     place = f"parameters.{key}" if key in chain.parameters else key
-    # Integer keys such as counts reject floating-point values.
+    # Integer-valued keys of a description, such as counts, reject floating-point values.
     number = int(value) if value.is_integer() else value
     return from_data(tables_of(chain), source=source, changes={place: number})
 

@@ -15,9 +15,9 @@ from ..core.trajectory import Array
 from ..report.plots import style
 from .modes import Mode
 
-_MOST = 8  # maximum number of curves in a Bode plot
-_POINTS = 800  # number of frequencies of a Bode plot, without the additional points near eigenfrequencies
-# Distances of additional points near each eigenfrequency, relative to that frequency.
+_MOST = 8  # A Bode plot shows at most this many curves.
+_POINTS = 800  # A Bode plot has this many frequencies, in addition to the frequencies near eigenfrequencies.
+# Additional points of a Bode plot have these distances from each eigenfrequency, relative to the eigenfrequency.
 _BESIDE = np.array([-0.03, -0.01, -0.003, 0.003, 0.01, 0.03])
 
 
@@ -61,7 +61,7 @@ def draw(at: Array, response: NDArray[np.complex128], labels: Sequence[str]) -> 
         figure = style.new_figure(5.4)
         amplitude, phase = figure.subplots(2, 1, sharex=True)
         for values, colour in zip(response, style.COLOURS, strict=False):
-            seen = np.abs(values) > 0.0  # the logarithm and the phase of zero are undefined
+            seen = np.abs(values) > 0.0  # Zero has no logarithm and no phase.
             amplitude.plot(at, np.where(seen, np.abs(values), np.nan), color=colour)
             phase.plot(at, np.where(seen, np.degrees(np.unwrap(np.angle(values))), np.nan), color=colour)
         style.log_axis(amplitude)

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from ..core.trajectory import Array
 from ..report.plots import style
 
-_WIDE = 100.0  # largest ratio of frequencies for which the frequency axis is linear, not logarithmic
-_APART = 0.035  # minimum distance of two labels in a Campbell diagram, relative to the height of the axes
+# The frequency axis is logarithmic if the ratio of largest to smallest frequency exceeds this value.
+_WIDE = 100.0
+_APART = 0.035  # Neighbouring labels in a Campbell diagram are at least this fraction of the axes' height apart.
 
 
 def draw(label: str, values: Array, eigenvalues: NDArray[np.complex128]) -> Figure:
@@ -33,7 +34,8 @@ def draw(label: str, values: Array, eigenvalues: NDArray[np.complex128]) -> Figu
     """
     frequencies = np.abs(eigenvalues) / (2 * np.pi)
     ratios = -eigenvalues.real / np.where(frequencies > 0.0, np.abs(eigenvalues), 1.0)
-    moving = np.where(frequencies > 0.0, frequencies, np.nan)  # rigid-body modes have no frequency
+    # Rigid-body modes have zero frequency, which the diagram does not show.
+    moving = np.where(frequencies > 0.0, frequencies, np.nan)
     with style.styled():
         figure = style.new_figure(6.2)
         above, below = figure.subplots(2, 1, sharex=True, height_ratios=[2, 1])

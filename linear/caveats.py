@@ -18,10 +18,11 @@ from .modes import scales
 from .point import OperatingPoint
 from .state_space import StateSpace
 
-_STILL = 1e-6  # largest rate that counts as zero, relative to the typical magnitude of the rate
-_MOVED = 1e-6  # The magnitude of an acceleration is at least the effect of this change of all scaled states.
-_SHOWN = 3  # maximum number of signals listed in a note
-_TINY = 1e-300  # positive lower bound that avoids division by zero
+_STILL = 1e-6  # A rate counts as zero if it is at most this fraction of its typical magnitude.
+# The typical rate of a state is at least the rate that results if every scaled state changes by this value.
+_MOVED = 1e-6
+_SHOWN = 3  # A note lists at most this many signals.
+_TINY = 1e-300  # A denominator is at least this value, which prevents division by zero.
 
 
 def refuse_other_rank(model: System, point: OperatingPoint) -> None:

@@ -83,7 +83,7 @@ def _npz(model: StateSpace) -> bytes:
 
 def _mat(model: StateSpace) -> bytes:
     stream = io.BytesIO()
-    # MATLAB reads NumPy arrays of objects as cell arrays.
+    # MATLAB reads a NumPy array of Python objects as a cell array.
     names = {name: np.array(getattr(model, name), dtype=object) for name in _NAMES}
     savemat(cast(Any, stream), {**_numbers(model), **names}, oned_as="column")
     return stream.getvalue()

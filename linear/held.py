@@ -15,7 +15,7 @@ from ..description.load import from_data, tables_of
 from ..options.linear import StateOptions
 from .state_space import StateSpace
 
-_SAME = 1e-9  # differences from the initial position up to this value count as zero, rad or m
+_SAME = 1e-9  # A difference from the initial position counts as zero up to this value, rad or m.
 
 
 def motions_held(model: System) -> System:

@@ -15,8 +15,10 @@ from ..runs.fmpy_runs.states import State, further_states, signals
 from .modes import Mode, balanced, free_coordinates, modes
 from .tangent import residuals, tangent
 
-_DIFFERENCES = 1e-9  # error of derivatives from central differences, relative to the largest derivative
-_LEAST = 0.05  # coordinates with a share below this fraction of the largest share are not named
+# Central differences are assumed to have errors of this fraction of the largest derivative.
+_DIFFERENCES = 1e-9
+# Messages do not name coordinates whose mass-weighted amplitude is below this fraction of the largest one.
+_LEAST = 0.05
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,12 @@ from .. import analysis
 from ..core.trajectory import Array
 
 Complex = NDArray[np.complex128]
-ROUNDING = 1e-14  # assumed rounding error of the elements of A, relative to max(norm of A, 1 per second)
-_RIGID = 1e-6  # largest |λ| of a rigid-body mode, relative to the largest |λ| of all modes
-_ON_THE_WAY = 0.618  # fraction of Re λ or Im λ that is subtracted to test whether Re λ or Im λ is a rounding error
-_TINY = 1e-300  # positive lower bound that keeps the condition number of defective eigenvalues finite
+# Each entry of the state matrix A has an assumed rounding error of this value times max(norm of A, 1 per second).
+ROUNDING = 1e-14
+_RIGID = 1e-6  # A mode is a rigid-body mode if its |λ| is at most this fraction of the largest |λ| of all modes.
+# To test whether Re λ or Im λ is a rounding error, this fraction of the tested part is subtracted from λ.
+_ON_THE_WAY = 0.618
+_TINY = 1e-300  # This lower bound of a denominator keeps the condition number of defective eigenvalues finite.
 
 
 @dataclass(frozen=True)
@@ -193,7 +195,7 @@ def free_coordinates(A: Array, motion: Array, found: Sequence[Mode]) -> Array:
     inner = np.asarray(A[np.ix_(moving, moving)], dtype=np.complex128)
     sizes = np.append(np.sort(np.abs(np.linalg.eigvals(inner))), np.inf)
     limit = (sizes[count - 1] + sizes[count]) / 2
-    # The type stubs of SciPy expect a criterion of two real numbers, also for a complex matrix.
+    # SciPy's type stubs require a sorting criterion with two real arguments, even for a complex matrix.
     _, basis, _ = schur(inner, output="complex", sort=lambda value: abs(value) <= limit)  # type: ignore[call-overload]
     return np.asarray(np.linalg.norm(motion[:, moving] @ basis[:, :count], axis=1))
 
@@ -211,9 +213,8 @@ def _eigen(A: Array, rates: NDArray[np.bool_], error: float) -> tuple[Complex, C
     """Return the eigenvalues with a non-negative imaginary part and their eigenvectors, as columns."""
     if not len(A):
         return np.zeros(0, dtype=complex), np.zeros((0, 0), dtype=complex)
-    scales = np.where(
-        rates, analysis.fastest_rate(A), 1.0
-    )  # for eigenvectors: velocities of the size of positions
+    # The velocities in eigenvectors are scaled to the magnitude of the positions.
+    scales = np.where(rates, analysis.fastest_rate(A), 1.0)
     scaled = A * scales / scales[:, None]
     values, left, right = (np.asarray(part, dtype=complex) for part in eig(scaled, left=True, right=True))
     limit = _error(scaled, error)

@@ -23,7 +23,7 @@ from .modes import Mode
 from .state_space import StateSpace
 from .tables import mode_cells, shape_text
 
-_LARGEST = 1e6  # largest admissible amplitude of an animated mode, rad or m
+_LARGEST = 1e6  # The amplitude of an animated mode is at most this value, rad or m.
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,8 +17,8 @@ from ..runs.fmpy_runs.inputs import InputTable
 from ..runs.fmpy_runs.simulate import simulate
 from ..runs.fmpy_runs.states import State, further_states, given_state, read_state, signals
 
-_SAME_STEP = 1e-9  # admissible rounding error of the number of communication steps
-_TOLERANCE = 1e-9  # relative tolerance of the run that leads to the operating point
+_SAME_STEP = 1e-9  # The number of communication steps may differ from an integer by at most this rounding error.
+_TOLERANCE = 1e-9  # The run to the operating point has at most this relative tolerance.
 
 
 @dataclass(frozen=True)

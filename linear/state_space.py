@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from scipy.signal import StateSpace as ScipyStateSpace
 
-_ROUNDING = 1e-12  # responses up to this fraction of the largest one of the same unit are rounding errors
+# A frequency response counts as zero up to this fraction of the largest response with the same unit.
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False)

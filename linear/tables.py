@@ -13,9 +13,9 @@ from .modes import Mode
 from .state_space import StateSpace
 from .tracks import ModeTracks
 
-_LEAST = 0.05  # smallest listed amplitude of a mode shape, relative to its largest amplitude
-_MOST = 4  # maximum number of listed amplitudes of a mode shape
-_COLUMNS = 8  # maximum number of modes in a table of tracked modes
+_LEAST = 0.05  # Amplitudes of a mode shape below this fraction of the largest amplitude are not listed.
+_MOST = 4  # A table lists at most this many amplitudes of a mode shape.
+_COLUMNS = 8  # A table of tracked modes shows at most this many modes.
 
 
 def of_model(found: StateSpace) -> list[Table | str]:

@@ -14,8 +14,9 @@ from ..core.errors import SolveError
 from ..core.trajectory import Array
 from ..fmu.code.residuals import Residual, residual
 
-_AHEAD = 1e-9  # distance in time, relative to max(t, 1 s), of the evaluation of right-hand time derivatives
-_SINGULAR = 1e-8  # smallest pivot of a normalised constraint Jacobian that counts as regular
+# Right-hand time derivatives at t are evaluated at a time that is later by this value times max(|t|, 1 s).
+_AHEAD = 1e-9
+_SINGULAR = 1e-8  # A constraint Jacobian with normalised rows is regular if its smallest pivot exceeds this value.
 
 
 @dataclass(frozen=True)

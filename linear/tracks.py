@@ -23,9 +23,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
-_COINCIDE = 1e-6  # largest relative distance of eigenvalues that count as coincident
-_ANOTHER = 0.1  # modes at successive values count as the same mode if their modal assurance is at least this value
-_DOUBTFUL = 0.5  # below this modal assurance, a note warns that modes may have been confused
+_COINCIDE = 1e-6  # Two eigenvalues count as coincident if their relative distance is at most this value.
+# Modes at successive values are the same mode only if their modal assurance criterion (MAC) exceeds this value.
+_ANOTHER = 0.1
+# A note warns of possibly confused modes if the modal assurance criterion (MAC) is below this value.
+_DOUBTFUL = 0.5
 _COLUMNS = ("mode", "frequency", "damping", "damped_frequency", "real", "imaginary", "assurance")
 
 

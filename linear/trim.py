@@ -17,12 +17,13 @@ from ..runs.fmpy_runs.states import State, signals
 from .held import moving_tasks
 from .point import OperatingPoint, Plant
 
-_ITERATIONS = 50  # maximum number of Newton steps in the search for a steady state
-_LONGEST = 0.3  # maximum change of a coordinate in a Newton step, rad or m
-# In a steady state, constraint residuals, and accelerations relative to their typical magnitude, are below this.
+_ITERATIONS = 50  # The search for a steady state ends after this many Newton steps.
+_LONGEST = 0.3  # A Newton step changes each coordinate by at most this value, rad or m.
+# In a steady state, constraint residuals and relative accelerations are at most this value.
+# Accelerations in the search for a steady state are divided by their typical magnitudes.
 _BALANCED = 1e-10
-_RANK = 1e-12  # singular values below this fraction of the largest are treated as zero
-_TINY = 1e-300  # positive lower bound that avoids division by zero, rad or m
+_RANK = 1e-12  # Singular values of the Jacobian below this fraction of the largest one count as zero.
+_TINY = 1e-300  # A denominator is at least this value, rad or m, which prevents division by zero.
 
 
 def trimmed(plant: Plant, near: State) -> OperatingPoint:
@@ -48,7 +49,7 @@ def trimmed(plant: Plant, near: State) -> OperatingPoint:
     model = plant.model
     free = _free(model, near)
     inputs = [entry.name for entry in model.native_program.inputs]
-    # The search begins at the initial values of the inputs, because the input filters are then at rest.
+    # The search begins at the initial values of the inputs, for which the input filters are at rest.
     u = np.array([entry.start for entry in model.native_program.inputs], dtype=float)
     q, limits = near.q.copy(), _limits(model, near)
     with Instance(plant.fmu, plant.parameters) as instance:

@@ -12,12 +12,12 @@ from .geometry import Mark, described, extent, marks, own_size, radius_of_gyrati
 from .places import link
 from .remark import Remark
 
-_LARGEST = 5.0  # largest plausible radius of gyration, relative to the mechanism's extent
-_SMALLEST = 1e-3  # smallest plausible radius of gyration, relative to the body's own size
-_ROUNDING = 1e-9  # below this fraction of the body's size, the radius of gyration is that of a point mass
-# If a length exceeds the next smaller length by this factor, it may be in mm instead of m (factor 1,000).
+_LARGEST = 5.0  # A radius of gyration is implausible if it exceeds this multiple of the mechanism's extent.
+_SMALLEST = 1e-3  # A radius of gyration is implausible if it is below this fraction of the body's own size.
+_ROUNDING = 1e-9  # A body counts as a point mass if its radius of gyration is at most this fraction of its size.
+# A length may be in mm instead of m if it exceeds the next smaller length by more than this factor.
 _APART = 200.0
-_LONGEST = 10.0  # lengths up to this value are always plausible, m
+_LONGEST = 10.0  # A length up to this value, m, is always plausible.
 
 
 def inertias(model: System) -> Iterator[Remark]:

@@ -20,7 +20,7 @@ from .statics import accelerated_start, far_equilibria
 from .unilateral import inactive_at_start, inactive_in_run
 from .unresolved_functions import unresolved_functions
 
-_INSTANTS = 200  # maximum number of instants of a run at which forces are evaluated
+_INSTANTS = 200  # Forces along a run are evaluated at no more than this many instants.
 
 
 def of_description(model: System, initial: InitialState | None = None) -> tuple[Remark, ...]:

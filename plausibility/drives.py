@@ -16,11 +16,13 @@ from .geometry import extent
 from .places import by_law, member
 from .remark import Remark
 
-_ROUNDING = 1e-12  # a motion with an RMS up to this value times max(1, largest |position|) is a rounding error
-# A change of a force relative to weight, or of a moment relative to weight · extent, is irrelevant below this.
+# A motion is a rounding error if its RMS is at most this value times max(1, largest |position|).
+_ROUNDING = 1e-12
+# A change of a force is irrelevant up to this fraction of the mechanism's weight.
+# A change of a moment is irrelevant up to this fraction of the mechanism's weight times its extent.
 _CHANGE = 1e-9
-_EARTH = 9.80665  # standard gravity, m/s²
-# Number of samples in each time range, and time of the last sample in multiples of the run's duration.
+_GRAVITY = 9.80665  # m/s²
+# A prescribed motion is sampled at 60 times in the run and at 60 later times, up to 100 times the run's duration.
 _SAMPLES, _LATER = 60, 100.0
 
 
@@ -114,7 +116,7 @@ def _changes(model: System, course: analysis.EnergyHistory) -> Iterator[tuple[st
     magnitude during the run.
     """
     mass = sum(float(body.mass) for body in model.mechanism.bodies)
-    least = {"force": _CHANGE * mass * _EARTH, "moment": _CHANGE * mass * _EARTH * extent(model)}
+    least = {"force": _CHANGE * mass * _GRAVITY, "moment": _CHANGE * mass * _GRAVITY * extent(model)}
     for mark, acting in zip(course.marks, course.acting.transpose(1, 0, 2), strict=True):
         if mark.kind in least:
             yield mark.name, float(np.ptp(np.linalg.norm(acting, axis=1))), least[mark.kind]

@@ -13,10 +13,12 @@ from .initial_state import InitialState
 from .places import member, support_key
 from .remark import Remark
 
-_TIMES = 100.0  # a force is implausible if it exceeds the mechanism's weight times this factor
-# Size, m, below which larger ratios of force to weight are plausible: strength ~ size², weight ~ size³.
+_TIMES = 100.0  # A force is implausible if it exceeds this multiple of the mechanism's weight.
+# In mechanisms smaller than this size, m, larger ratios of force to weight are plausible.
+# The strength of a mechanism grows with the square of its size, and its weight with the cube of its size.
 _REFERENCE_LENGTH = 1.0
-_WEIGHTLESS = 0.1  # below this gravitational acceleration, m/s², forces are not compared with the weight
+# Forces are not compared with the weight if the gravitational acceleration is at most this value, m/s².
+_WEIGHTLESS = 0.1
 
 
 def weight(model: System) -> float:

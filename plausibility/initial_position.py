@@ -13,7 +13,8 @@ from .places import link
 from .remark import Remark
 
 _TURN = 2.0 * np.pi
-_PRESSED = 1e-2  # largest plausible penetration of an end stop, relative to the travel between the stops
+# The penetration of an end stop is implausible above this fraction of the travel between the stops.
+_PRESSED = 1e-2
 
 
 def initial_positions(model: System) -> Iterator[Remark]:

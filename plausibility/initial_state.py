@@ -16,7 +16,8 @@ from ..mechanism import Mechanism
 from .places import member, support_key
 from .takeover import taken_over
 
-_ROUNDING = 1e-6  # largest rounding error of an acceleration, as a fraction of (sum of all |forces|) / inertia
+# The rounding error of an acceleration is at most this fraction of (sum of all |forces|) / inertia.
+_ROUNDING = 1e-6
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,7 @@ def initial_state(model: System, problem: InitialValueProblem) -> InitialState:
     further = np.array([*np.zeros(len(numbers.friction.coordinates)), *numbers.internal.start])
     natural = analysis.natural_accelerations(problem, (0.0, *start, further))
     commanded = analysis.accelerations_by_rows(problem, found, tasks)
-    # the equations are linear in q̈, so accelerations that constraints command can be subtracted
+    # Commanded accelerations can be subtracted, because the equations of motion are linear in q̈.
     left = found.qdd - commanded
     is_left = np.abs(left) > _ROUNDING * np.maximum(natural, np.abs(commanded))
     return InitialState(

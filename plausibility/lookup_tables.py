@@ -12,8 +12,9 @@ from ..description.tables.table import Table
 from ..language import piecewise
 from .remark import Remark
 
-_LIMIT = 0.01  # largest admissible overshoot of a spline, relative to the range of the table's values
-# positions of samples between two points of a table, as fractions of the interval
+# The overshoot of a spline is admissible up to this fraction of the range of the lookup table's values.
+_LIMIT = 0.01
+# Splines are sampled at these fractions of the interval between two points of a lookup table.
 _SAMPLES = np.linspace(0.0, 1.0, 33)[1:-1]
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from ..core.trajectory import Trajectory
 from .remark import Remark
 
-_LISTED = 4  # a remark lists at most this many names or times
+_LISTED = 4  # A remark lists at most this many names or times.
 
 
 def singular_configurations(run: Trajectory) -> Iterator[Remark]:

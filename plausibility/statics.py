@@ -14,10 +14,13 @@ from .initial_state import InitialState
 from .places import link
 from .remark import Remark
 
-_TURNED = 0.2  # largest plausible rotation from the described position to equilibrium, rad
-_MOVED = 0.1  # largest plausible displacement from the described position, relative to the mechanism's extent
-_STANDARD_GRAVITY = 9.80665  # standard gravity, m/s²
-_AT_REST = 1e-3 * _STANDARD_GRAVITY  # a coordinate is at rest if its acceleration is below this value, m/s²
+# Static equilibrium is implausible if it rotates a body from its described position by more than this angle, rad.
+_TURNED = 0.2
+# Static equilibrium is implausible if it moves a body by more than this fraction of the mechanism's extent.
+_MOVED = 0.1
+_STANDARD_GRAVITY = 9.80665  # m/s²
+# A coordinate is at rest if its linear acceleration is at most this value, m/s².
+_AT_REST = 1e-3 * _STANDARD_GRAVITY
 
 
 def far_equilibria(model: System) -> Iterator[Remark]:

@@ -15,7 +15,7 @@ from .. import analysis
 from ..analysis.system import System
 from ..core.trajectory import Array
 
-_ROUNDING = 1e-12  # an entry of a Jacobian counts as zero below this fraction of the largest entry in its row
+_ROUNDING = 1e-12  # An entry of a Jacobian row counts as zero up to this fraction of the row's largest entry.
 
 
 def taken_over(model: System, C: Array, rows: tuple[str, ...]) -> NDArray[np.bool_]:

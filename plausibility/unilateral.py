@@ -13,8 +13,8 @@ from .initial_state import ElementForce, InitialState
 from .places import member, support_key
 from .remark import Remark
 
-_ROUNDING = 1e-9  # elongations and gaps up to this value are rounding errors, m
-_LOADED = 1e-6  # a support counts as unloaded if its force is below this fraction of the largest support force
+_ROUNDING = 1e-9  # An elongation or gap counts as zero up to this value, m.
+_LOADED = 1e-6  # A support counts as unloaded if its force is at most this fraction of the largest support force.
 
 
 def inactive_at_start(initial: InitialState) -> Iterator[Remark]:

@@ -10,10 +10,11 @@ from ...core.errors import SolveError
 from ...core.trajectory import Array
 from ...mechanism import Mechanism
 
-_STEPS = 2000  # A run ends if this number of successive steps covers too little time.
-_PART = 1e-5  # Least time that these steps must cover, as a fraction of the run.
-_LONG = 10.0  # Longer runs count as this long, s, so that their limit is 0.1 ms.
-_NEAR = 1e-2  # Largest distance of an Euler angle theta from ±π/2 that explains short steps, rad.
+_STEPS = 2000  # A run's progress is checked over this many successive integration steps.
+# A run fails if 2,000 successive integration steps cover less than this fraction of the run's duration.
+_PART = 1e-5
+_LONG = 10.0  # Runs longer than this duration, s, fail only if 2,000 integration steps cover less than 0.1 ms.
+_NEAR = 1e-2  # Gimbal lock explains short steps if the |cosine| of the Euler angle theta is below this value.
 
 
 def check_effort(mechanism: Mechanism, steps: Sequence[tuple[float, Array]], end: float) -> None:

@@ -15,8 +15,9 @@ from ...mechanism import Mechanism
 from ...reference.solve.solver import InitialValueProblem
 from .balance import evaluations
 
-_INSTANTS = 50  # maximum number of output times at which the forces are evaluated
-_IRRELEVANT = 1e-6  # forces below this fraction of the largest drive effort are not reported
+_INSTANTS = 50  # Forces along a run are evaluated at no more than this many output times.
+# A constraint force is reported only if it exceeds this fraction of the largest constraint force.
+_IRRELEVANT = 1e-6
 
 
 def guide_forces(problem: InitialValueProblem, run: Trajectory) -> dict[str, float]:

@@ -27,13 +27,14 @@ from ...reference.kinematics.quantities import CompiledExpression, KinematicStat
 from ...reference.solve.model import Evaluation
 from ...reference.solve.solver import InitialValueProblem
 
-_SAMPLES = 25  # number of instants of the run at which states are sampled
+_SAMPLES = 25  # States are sampled at no more than this many output times of the run.
 _QUANTITIES = ("position", "velocity", "acceleration", "effort", "bristle")
-_CANCELLED = 1e-8  # lower bound of an expression's magnitude, relative to the sum of its terms' absolute values
-_LEFT = 1e-4  # lower bound of magnitudes, relative to the change that forces could cause in the run
-# Test displacement of a coordinate for lower bounds of magnitudes, relative to a typical displacement.
+_CANCELLED = 1e-8  # An expression's magnitude is at least this fraction of the sum of its terms' absolute values.
+# A signal's magnitude is at least this fraction of the change that forces could cause during the run.
+_LEFT = 1e-4
+# For lower bounds of magnitudes, each coordinate is displaced by this fraction of a typical displacement.
 _SHAKEN = 1e-6
-_LATE = 1e-12  # upper bound of the error of an event time t, divided by max(t, 1 s)
+_LATE = 1e-12  # The error of an event time t is assumed to be at most this value times max(t, 1 s).
 
 
 def magnitudes(problem: InitialValueProblem, run: Trajectory) -> tuple[Magnitude, ...]:
@@ -181,7 +182,8 @@ class _Samples:
         self.acceleration = np.max([force / self.inertia, self.gravity / lengths, rate / self.time], axis=0)
         self.place = np.array([self._place(c, f) for c, f in zip(mechanism.coordinates, force, strict=True)])
         self.least = self._shaken(_SHAKEN * self.place, lengths)
-        self.linear = float(np.max(self.acceleration * lengths))  # largest acceleration of any point, m/s²
+        # Largest linear acceleration of any point of the mechanism, m/s².
+        self.linear = float(np.max(self.acceleration * lengths))
 
     def bodies(self) -> Iterator[Magnitude]:
         """Yield the largest displacement and the largest speed of any body.
@@ -354,11 +356,11 @@ class _Samples:
             Displacement of a point, m, due to a change of each coordinate by 1 rad or 1 m.
         """
         initial = self._differences(0, changes, (0, 1))
-        # Second differences are negligible unless a contact opens or closes within the displacement.
+        # Second differences of accelerations are negligible, except near events.
         rows = self._rows_at_events()
         switching = [self._differences(row, self._near(row, changes), (-1, 0, 1)) for row in rows]
         acceleration = np.max([initial, *switching], axis=0)
-        # An oscillation with displacement amplitude s and acceleration amplitude a has the speed amplitude √(s a).
+        # A harmonic oscillation with amplitude s and acceleration amplitude a has the speed amplitude √(s a).
         speed = np.sqrt(initial * changes)
         travel, pace, jolt = (float(np.max(x * lengths)) for x in (changes, speed, acceleration))
         mass = sum(float(body.mass) for body in self._mechanism.bodies)
@@ -394,7 +396,7 @@ class _Samples:
 
         undisturbed, found = accelerations(q), np.zeros(len(q))
         for shift in np.diag(changes):
-            with suppress(SolveError):  # the shifted position may be outside the domain of an expression
+            with suppress(SolveError):  # An expression can be undefined at the displaced position.
                 values = [accelerations(q + k * shift) if k else undisturbed for k in places]
                 found += np.abs(np.diff(values, len(places) - 1, axis=0)[0])
         return found
@@ -414,7 +416,7 @@ class _Samples:
     def _weights(self) -> dict[str, float]:
         bodies = self._mechanism.bodies
         carried = [float(body.mass) for body in bodies]
-        for b in reversed(range(len(bodies))):  # children follow their parents in the list of bodies
+        for b in reversed(range(len(bodies))):  # The list of bodies contains each parent before its children.
             if bodies[b].parent != GROUND:
                 carried[bodies[b].parent] += carried[b]
         weights: dict[str, float] = {}

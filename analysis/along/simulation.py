@@ -27,15 +27,16 @@ from .effort import check_effort
 from .signals import Moment, RequestedForces, signals
 from .watch import SingularityMonitor, branch_lost
 
-_SHORTEST = 0.3  # minimum length of the step across a singular position, relative to the planned length
-_ERRORS = 100.0  # assumed ratio of a run's global error to the solver's relative tolerance
-_LOOKS = 1000  # minimum number of times in a run at which event indicators are evaluated
-# The values after a state event belong to output times that are at most this fraction of the end time earlier.
+_SHORTEST = 0.3  # The step across a singular position is at least this fraction of its planned length.
+_ERRORS = 100.0  # A run's global error is assumed to be this multiple of the solver's relative tolerance.
+_LOOKS = 1000  # Event indicators are evaluated at least this many times in a run.
+# Output times up to this fraction of the end time before a state event receive the values after the event.
 _SAME_INSTANT = 1e-9
-# Correct runs may place a state event this far from the reference run's event, relative to the end time.
+# In two correct runs, the times of a state event differ by at most this fraction of the end time.
 _EVENT_ERROR = 1e-7
-_EQUAL = 4.0 * np.finfo(float).eps  # relative difference of equal times that follow from different products
-_REPORTED = 0.01  # fraction of the run between two progress reports
+# Two products that represent the same time can differ by this relative rounding error.
+_EQUAL = 4.0 * np.finfo(float).eps
+_REPORTED = 0.01  # Progress is reported each time that the run has advanced by this fraction of its duration.
 
 
 @dataclass(frozen=True)
@@ -136,7 +137,8 @@ def simulate(
     wanted = RequestedForces(joints, settings.wrenches, settings.multipliers)
     times = output_grid(settings.stop or described.stop, settings.output_step or described.output_step)
     run = _Run(motion, times, integrator, progress)
-    with np.errstate(over="ignore", invalid="ignore"):  # an overflow is reported later as a SolveError
+    # An overflow needs no NumPy warning, because a SolveError reports the overflow later.
+    with np.errstate(over="ignore", invalid="ignore"):
         run.march(integrator, motion.states(problem.initial_state.q, problem.initial_state.qd))
     found, extra = signals(motion, run.moments(), wanted)
     alternatives = run.alternatives(lambda moment: signals(motion, [moment], wanted)[0])
@@ -201,8 +203,9 @@ class _Run:
         self._begins = [begin for begin in begins if begin < end and not coincide(begin, end)]
         self._bounds = [0.0, *self._begins[1:], end]
         self._last_stop = begins[-1]
-        self._sides: list[_Side] = []  # both sides of each event that nearly coincides with an output time
-        # Time, s, and state at the beginning of each step since the last event.
+        # States immediately before and after each event that nearly coincides with an output time.
+        self._sides: list[_Side] = []
+        # Times, s, and states at the beginnings of all integration steps since the last event.
         self._steps: list[tuple[float, Array]] = []
         self._segments = [Segment(0.0)] * len(times)
         self._values = np.empty((len(times), motion.size))

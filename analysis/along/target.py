@@ -18,8 +18,8 @@ from ...reference.kinematics.quantities import KinematicState
 from ...reference.kinematics.segment import Segment
 from ...reference.solve.solver import InitialValueProblem
 
-_ITERATIONS = 50  # maximum number of Newton steps for one prescribed position
-_CLOSE = 1e-10  # a Newton iteration has converged if its correction is at most this length, m
+_ITERATIONS = 50  # Newton's method ends after this many steps for each prescribed position.
+_CLOSE = 1e-10  # Newton's method has converged if the correction of the position is below this distance, m.
 
 
 def programmed_target(problem: InitialValueProblem, trajectory: Trajectory) -> dict[str, Array]:
@@ -68,13 +68,13 @@ class _Projection:
         mechanism = problem.mechanism
         first = trajectory.columns(signal_names(mechanism.coordinates, "position"))[0]
         self._model = problem.model
-        # The first group contains the position constraints; a path's group of orientation constraints is not used.
+        # The first group of a task's equations constrains positions; a second group constrains an orientation.
         self._groups = [programmed(entry, self._model.quantities, self._model.reader)[0] for entry in entries]
         self._own = self._model.quantities.point(point)
         self._times = trajectory.time
         self._actual = trajectory.columns(of_point(point, "position", axis).name for axis in "xyz")
         still = self._model.state(0.0, first, np.zeros(mechanism.n))
-        # With the identity as the Jacobian of the kinematic quantities x, the constraint Jacobian C becomes ∂Φ/∂x.
+        # The constraint Jacobian C equals ∂Φ/∂x if the Jacobian of the quantities x is the identity matrix.
         self._template = replace(still, jacobian=np.eye(len(still.x)))
 
     def path(self) -> Array:
@@ -90,14 +90,14 @@ class _Projection:
             for _ in range(_ITERATIONS):
                 rows = self._at(t, position)
                 gradient = rows.C[:, self._own]
-                # Move to the position on the linearised constraints that is nearest to the actual position.
+                # Of all points on the linearised constraints, the next position is nearest to the actual position.
                 change = actual - np.linalg.pinv(gradient) @ (rows.Phi + gradient @ (actual - position)) - position
                 position = position + change
                 gap = float(np.linalg.norm(change))
                 if gap < _CLOSE:
                     return position
         except (SolveError, np.linalg.LinAlgError):
-            pass  # the point is outside the domain of the constraint
+            pass  # The constraint can be undefined at a position that Newton's method reaches.
         return np.full(3, np.nan)
 
     def _at(self, t: float, position: Array) -> Rows:

@@ -24,28 +24,36 @@ from ...reference.kinematics.segment import Segment
 from ...reference.solve.manifold import Manifold
 from ..start.left_out import LeftOut
 
-_SHRINKING = 15  # the step size may tend to zero if it does not increase in this many successive steps
-_SHRUNK = 1e-5  # step sizes below this fraction of the longest step may tend to zero
-_POINTS = 1000  # redundant constraints are checked at least this many times in a run
-_FALLING = 0.3  # minima of the smallest singular value are searched for below this fraction of its maximum
-# Limit for the change of the constraint Jacobian in a step; beyond it, the step may contain a singular position.
-# The Jacobian's change is divided by the sum of its smallest singular values at both ends of the step.
+# The step size may tend to zero if this many successive steps are each no longer than the previous step.
+_SHRINKING = 15
+_SHRUNK = 1e-5  # A step size may tend to zero if it is below this fraction of the longest step in the run.
+_POINTS = 1000  # Redundant constraints are checked at least this many times in a run.
+# Minima of the Jacobian's smallest singular value are located only below this fraction of its maximum in the run.
+_FALLING = 0.3
+# A step may contain a singular position if the relative change of the constraint Jacobian exceeds this value.
+# The change of a Jacobian in a step is divided by the sum of the smallest singular values at the step's ends.
 _TURNED = 0.7
-_FASTEST = 3e8  # if a rate exceeds this value, rad/s or m/s, the motion has diverged
-# the slope of a singular value at an end of a step is a difference quotient over this fraction of the step
+# A motion has diverged if a velocity, rad/s or m/s, exceeds this value, which is about the speed of light.
+_FASTEST = 3e8
+# The slope of a singular value at an end of a step is a difference quotient over this fraction of the step.
 _EDGE = 1e-3
-_CLOSE = 0.1  # near a singularity, the smallest singular value is below this fraction of its maximum in the run
-# Short steps are due to a singularity if the smallest singular value is below this fraction of its maximum.
+# A state is near a singularity if the Jacobian's smallest singular value is below this fraction of its maximum.
+_CLOSE = 0.1
+# A singularity explains short steps if the smallest singular value is below this fraction of its maximum.
 _VERY_CLOSE = 1e-2
-_SHORT = 1e-2  # near a singularity, a step is short if it is below this fraction of the longest step
-_AHEAD = 0.1  # a singular position is searched for this far ahead, as a fraction of the longest step
-_SINGULAR = 1e-4  # a position is singular if the smallest singular value is below this fraction of its maximum
-# Largest singular value that integration errors can cause, relative to the maximum; a multiple of √tolerance.
+_SHORT = 1e-2  # Near a singularity, a step counts as short if it is below this fraction of the longest step.
+_AHEAD = 0.1  # The search for a singular position extends ahead in time by this fraction of the longest step.
+# A position is singular if the Jacobian's smallest singular value is below this fraction of its maximum.
+_SINGULAR = 1e-4
+# Integration errors can cause singular values up to this multiple of √tolerance, relative to the maximum.
 _ERRORS_ROOT = 3.0
-_INVOLVED = 0.1  # messages name a constraint if its share in a linear dependence exceeds this value
-_PART = 1e-4  # test displacement to find how fast the Jacobian changes, rad or fraction of the extent
-_LOCATED = 1e-9  # absolute error of the time at which the smallest singular value has its minimum, s
-_TINY = 1e-300  # avoids division by zero if the Jacobian is constant
+# Messages name a constraint if its coefficient in a normalised linear dependence exceeds this value.
+_INVOLVED = 0.1
+# The Jacobian's rate of change is computed from a displacement that moves points by about this distance, m.
+_PART = 1e-4
+# The time at which the smallest singular value has its minimum is located with this absolute error, s.
+_LOCATED = 1e-9
+_TINY = 1e-300  # For a constant Jacobian, this lower bound of a denominator prevents division by zero.
 
 
 @dataclass(frozen=True)
@@ -82,10 +90,10 @@ class SingularityMonitor:
     def __init__(self, motion: FormulatedModel, longest: float, stop: float, tolerance: float) -> None:
         self._motion, self._left = motion, LeftOut(motion.model, motion.form.choice)
         self._longest, self._stop = min(longest, stop / _POINTS), stop
-        # A position error of size ε can change the smallest singular value by about √ε.
+        # A position error of size ε can change the Jacobian's smallest singular value by about √ε.
         self._singular = max(_SINGULAR, _ERRORS_ROOT * tolerance**0.5)
-        self._recent: deque[float] = deque(maxlen=_SHRINKING)  # sizes of the most recent steps, s
-        self._step = 0.0  # longest step so far, s
+        self._recent: deque[float] = deque(maxlen=_SHRINKING)  # Sizes of the most recent integration steps, s.
+        self._step = 0.0  # Longest integration step so far, s.
         self._largest = 0.0
         self._sizes = np.zeros((0, 1))
         self._passed: list[_Passed] = []
@@ -192,7 +200,7 @@ class SingularityMonitor:
         if len(recent) < _SHRINKING:
             return False
         at_singular = bool(self._passed) and self._passed[-1].value < _VERY_CLOSE * self._largest
-        # A single short step does not show a singularity, because steps before switching times are also short.
+        # Steps before switching times are also short, so a single short step does not indicate a singularity.
         to_nothing = recent[-5] < _SHRUNK * self._step and all(b <= a for a, b in pairwise(recent))
         return to_nothing or (at_singular and max(recent) < _SHORT * self._step)
 

@@ -12,8 +12,8 @@ from ...reference.integration.motion import FormulatedModel
 from ...reference.kinematics.extent import units_of_change
 from ...reference.solve.solver import InitialValueProblem
 
-# Increment of state variables for central differences, SI units; for displacements in mechanisms smaller
-# than 1 m it is this fraction of the characteristic length.
+# Central differences change each state variable by this increment, in its SI unit.
+# In mechanisms smaller than 1 m, displacements change by this fraction of the characteristic length.
 _DIFFERENCE = 1e-6
 
 

@@ -22,11 +22,12 @@ from ...reference.solve.solver import InitialValueProblem
 from .derivatives import rate_derivatives
 from .scaling import state_scales
 
-_ROUNDING = 1e-6  # largest rounding error of the real or imaginary part of λ, relative to |λ|
-_RIGID = 1e-6  # a mode is a rigid-body mode if |λ| is below this fraction of the largest |λ|
-_UNCERTAIN = 1e-9  # assumed error of the finite differences, relative to the largest entry of A
-_VIOLATING = 0.3  # a mode violates constraints if more than this fraction of its motion violates them
-# RK4 is stable for all z = h·λ (step size h, eigenvalue λ) with |z| up to this value and Re z ≤ 0.
+_ROUNDING = 1e-6  # The real or imaginary part of an eigenvalue λ counts as zero up to this fraction of |λ|.
+_RIGID = 1e-6  # A mode is a rigid-body mode if its |λ| is at most this fraction of the largest |λ|.
+# The error of finite differences is assumed to be this fraction of the largest entry of the state matrix A.
+_UNCERTAIN = 1e-9
+_VIOLATING = 0.3  # A mode violates constraints if the constraints forbid more than this fraction of its motion.
+# RK4 with step size h is stable for an eigenvalue λ if Re λ ≤ 0 and |h·λ| is at most this value.
 _RK4_RADIUS = 2.6156
 
 
@@ -100,7 +101,7 @@ def modes(problem: InitialValueProblem) -> tuple[LinearisedMode, ...]:
     A = _scaled(A, model.mechanism.n, derivatives.states)
     values, left, vectors = (np.asarray(part, dtype=complex) for part in eig(A, left=True))
     weights = np.sqrt(np.diag(model.mass(state.posture)[0]))
-    # Orthonormal basis of the row space of the scaled Jacobian of the independent constraints, shape (rank, n).
+    # The rows of this matrix are an orthonormal basis of the mass-weighted velocities that constraints forbid.
     C = model.constraints(state).C
     across = np.asarray(np.linalg.qr((problem.rows.basis(C) @ C / weights).T)[0].T)
     order = np.argsort(-np.abs(values), kind="stable")

@@ -24,7 +24,7 @@ from ...reference.solve.solver import InitialValueProblem
 from ..start.absolute import Pair, pairs
 from ..start.planar import in_plane
 
-# Largest wrench component that counts as zero, if the vector of multipliers has norm 1.
+# A wrench component counts as zero up to this value if the vector of Lagrange multipliers has norm 1.
 _ZERO = 1e-7
 
 

@@ -23,8 +23,9 @@ from ...reference.kinematics.extent import units_of_change
 from ...reference.kinematics.quantities import KinematicState
 from ...reference.solve.model import ReferenceModel
 
-_ROUNDING = 1e-12  # largest norm of a Jacobian row that is treated as zero
-_RANK = 1e-9  # singular values of a joint's twists up to this fraction of the largest one count as zero
+_ROUNDING = 1e-12  # A Jacobian row counts as zero if its norm is at most this value.
+# In the matrix of a joint's twists, singular values up to this fraction of the largest one count as zero.
+_RANK = 1e-9
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ def pairs(model: ReferenceModel, state: KinematicState) -> list[Pair]:
     absolute = _Absolute(model, state)
     found = [*absolute.joints(), *absolute.closures(), *absolute.programmed(), *absolute.nonholonomic()]
     names = [pair.name for pair in found]
-    # If a link and a closure have equal names, their kind is added to the name.
+    # The kind of constraint distinguishes a link and a loop closure that have the same name.
     return [replace(p, name=f"{p.name} ({p.kind})") if names.count(p.name) > 1 else p for p in found]
 
 

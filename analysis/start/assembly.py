@@ -21,7 +21,7 @@ from ...reference.kinematics.extent import units_of_change
 from ...reference.kinematics.kinematics import Kinematics, Posture
 from .turned import Turns, turn
 
-# text in messages for each kind of coordinate that must not change
+# Error messages use these words for coordinates that the search for a consistent position does not change.
 _STAYING = {"base": "the base", "elastic": "beams"}
 
 

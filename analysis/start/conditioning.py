@@ -21,15 +21,17 @@ from ...reference.kinematics.extent import units_of_change
 from ...reference.kinematics.kinematics import Kinematics
 from ...reference.solve.model import ReferenceModel, pseudo_inertia
 
-# if cancellation reduces an inertia by more than this factor, accelerations have fewer than nine reliable digits
+# Accelerations have fewer than nine reliable digits if cancellation reduces an inertia by more than this factor.
 _LOST = 1e6
-_MASSLESS = 1e-12  # largest inertia that is treated as zero, relative to the inertia of the subtree
-# Smallest radius of gyration that is assumed for a body, relative to the mechanism's extent.
+# A coordinate's inertia counts as zero if it is below this fraction of the inertia's upper bound.
+_MASSLESS = 1e-12
+# Each body is assumed to have at least this radius of gyration, relative to the characteristic length.
 _POINT = 1e-8
-_TURNED = 1e-3  # largest |cosine| of the second Euler angle of a joint in gimbal lock
-# mean and variation of the shifts that move coordinates away from special positions, rad or m
+_TURNED = 1e-3  # A joint is in gimbal lock if the |cosine| of its second Euler angle is below this value.
+# Shifts of 0.3 ± 0.1 rad or m move coordinates away from positions where axes align by chance.
 _OFFSET, _VARIATION = 0.3, 0.1
-_INVOLVED = 0.1  # a coordinate is part of a motion if its share exceeds this fraction of the largest share
+# A coordinate takes part in a massless motion if its amplitude exceeds this fraction of the largest one.
+_INVOLVED = 0.1
 
 
 def massless(model: ReferenceModel, q0: ArrayLike) -> list[Problem]:
@@ -178,7 +180,7 @@ def _carried(mechanism: Mechanism, frames: Array, root: int) -> Array:
     own = np.linalg.inv(frames[root])
     total, carried = np.zeros((4, 4)), {root}
     for b, body in enumerate(mechanism.bodies):
-        # Children follow their parents in the list of bodies.
+        # The list of bodies contains each parent before its children.
         if body.parent != GROUND and body.parent in carried:
             carried.add(b)
         if b in carried:
@@ -197,7 +199,8 @@ def _largest_ratio(whole: Array, left: Array) -> float:
     """Return the largest value of xᵀAx / xᵀBx for the symmetric matrices A = `whole` and B = `left`."""
     try:
         return float(eigh(whole, left, eigvals_only=True)[-1])
-    except np.linalg.LinAlgError:  # the matrix `left` is singular up to rounding
+    except np.linalg.LinAlgError:
+        # The solver of the generalised eigenvalue problem fails if the second matrix is not positive definite.
         return np.inf if np.linalg.eigvalsh(whole)[0] > 0 else 0.0
 
 

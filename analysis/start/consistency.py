@@ -14,9 +14,11 @@ from ...reference.solve.solver import InitialValueProblem
 from .assembly import assemble
 from .statics import described_state
 
-_FAR = 0.1  # changes of initial positions above this limit are reported, rad or fraction of the extent
-_ROUNDING = 1e-12  # a changed initial value below this fraction of the described value is set to zero
-_CHANGED = 1e-6  # changes of velocities above this fraction of the largest velocity are reported
+# A change of an initial position is reported above this limit, rad or fraction of the characteristic length.
+_FAR = 0.1
+# An initial value is set to zero if it is at most this fraction of the value in the description.
+_ROUNDING = 1e-12
+_CHANGED = 1e-6  # A change of an initial velocity is reported above this fraction of the largest initial velocity.
 
 
 def start_notes(problem: InitialValueProblem) -> list[str]:

@@ -25,10 +25,12 @@ from ...reference.solve.manifold import Manifold
 from ...reference.solve.model import ReferenceModel
 from .left_out import LeftOut, Opening
 
-_STEPS = 40  # number of equal time intervals; constraints are checked at their ends
-_HALVINGS = 3  # a time step that fails is halved at most this many times
-_RANK = 1e-8  # singular values below this fraction of the largest one count as zero
-_ASIDE = 0.1  # distance of nearby test states from the initial position, rad or fraction of the extent
+# The run is divided into this many equal time intervals, and the constraints are checked at their ends.
+_STEPS = 40
+_HALVINGS = 3  # A time step that fails is halved at most this many times.
+_RANK = 1e-8  # Singular values of the Jacobian up to this fraction of the largest one count as zero.
+# Test states differ from the initial position by this amount, rad or fraction of the characteristic length.
+_ASIDE = 0.1
 
 
 @dataclass(frozen=True)

@@ -16,11 +16,11 @@ from ...reference.constraints.choice import RowChoice
 from ...reference.kinematics.quantities import KinematicState
 from ...reference.solve.model import ReferenceModel
 
-# The first-order effect of violated independent constraints is subtracted from residuals of redundant ones.
-# Second-order effects of violated independent constraints are admissible up to this multiple of the estimate.
+# A relative position error ε may violate redundant position constraints by this multiple of ε².
+# A relative position error ε may violate redundant velocity or acceleration constraints by this multiple of ε.
 _CURVED = 10.0
-_NOISE = 1e-15  # violations up to this value, in the unit of the constraint, are always admissible
-_TINY = 1e-300  # avoids division by zero
+_NOISE = 1e-15  # A constraint violation up to this value, in the unit of the constraint, is always admissible.
+_TINY = 1e-300  # A denominator is at least this value, which prevents division by zero.
 WHAT = ("positions", "velocities", "accelerations")
 
 
@@ -73,7 +73,8 @@ class LeftOut:
         self.rows = [k for k in range(len(constraints.names)) if k not in choice.independent]
         self.names = tuple(constraints.names[k] for k in self.rows)
         self._constraints, self._unit = constraints, choice.unit
-        self._reach = choice.extent * choice.unit  # changes of q that move points by about the mechanism's extent
+        # Changes of q by these amounts move points by about the characteristic length of the mechanism.
+        self._reach = choice.extent * choice.unit
         self._orders = constraints.orders[self.rows]
         self._open = float(model.mechanism.chain.simulation.violation)
 
@@ -123,7 +124,7 @@ class LeftOut:
         implied = self._shares(rows.C) @ values[self.active]
         found = np.abs(values[self.rows] - implied)
         enough = self._open * np.minimum(np.abs(rows.C[self.rows]) @ self._reach, 1.0)
-        # sufficient condition for fulfilled constraints, which takes less time to check than the exact condition
+        # The evaluation of this sufficient condition takes less time than the evaluation of the exact condition.
         if np.all(found <= enough):
             return found, enough
         sizes = self._constraints.sizes(state)

@@ -23,8 +23,9 @@ from ...reference.kinematics.quantities import KinematicState
 from ...reference.solve.model import ReferenceModel
 from .absolute import Pair
 
-_MIXED = 1e-9  # the out-of-plane part of a Jacobian row counts as zero up to this fraction of the row's length
-_TINY = 1e-300  # avoids division by zero for a kinematic pair without constraints
+# The out-of-plane components of a Jacobian row count as zero up to this fraction of the largest row length.
+_MIXED = 1e-9
+_TINY = 1e-300  # NumPy requires an initial value for the maximum of an empty array.
 
 
 def in_plane(model: ReferenceModel, state: KinematicState, found: Sequence[Pair]) -> list[Pair] | None:

@@ -18,15 +18,18 @@ from ...reference.solve.solver import InitialValueProblem
 from .contradictions import ManifoldWalk, SingularStart
 from .left_out import Opening
 
-_REACHED = 1e-6  # a waypoint is reached if the norm of the errors is at most this value, m and rad
-_CLOSE = 0.01 * _REACHED  # the search ends if the norm of the errors is at most this value, m and rad
-_ITERATIONS = 200  # maximum number of Levenberg-Marquardt steps from one initial guess
-_LOOP = 100.0  # weight of closure residuals in the least-squares sum; waypoint errors have weight 1
-# maximum random changes of joint coordinates for further initial guesses, rad or m
+_REACHED = 1e-6  # A waypoint is reached if the norm of the errors, m and rad, is at most this value.
+# The search for a waypoint ends if the norm of the errors, m and rad, is at most this value.
+_CLOSE = 0.01 * _REACHED
+_ITERATIONS = 200  # A Levenberg–Marquardt search ends after this many steps from one initial guess.
+_LOOP = 100.0  # The least-squares sum multiplies closure residuals by this weight, and waypoint errors by 1.
+# Further initial guesses change joint coordinates randomly by up to these values, rad or m.
 _SPREADS = (0.1, 0.3, 1.0, 1.0, 3.0, 3.0)
-_FIRST_DAMPING = 1e-3  # initial damping of the Levenberg-Marquardt method
-_MOST_DAMPING = 1e8  # largest Levenberg-Marquardt damping; beyond it, steps are only rounding errors
-_ACROSS = 0.5**0.5  # ratio of a small rotation angle, rad, to the norm of the changes in direction cosines
+_FIRST_DAMPING = 1e-3  # The Levenberg–Marquardt method begins with this damping.
+# A Levenberg–Marquardt search ends above this damping, because its steps would be only rounding errors.
+_MOST_DAMPING = 1e8
+# A small rotation angle, rad, is the norm of the changes in direction cosines, multiplied by this factor.
+_ACROSS = 0.5**0.5
 
 
 def unreachable(problem: InitialValueProblem) -> list[Problem]:
@@ -123,7 +126,7 @@ class _Search:
         damping = _FIRST_DAMPING
         gap, jacobian = self._gap(waypoint, q)
         for _ in range(_ITERATIONS):
-            # Normal equations are avoided, because they would square the condition number.
+            # Normal equations would square the condition number of the damped least-squares system.
             damped = np.vstack([jacobian, damping * np.eye(len(self._joints))])
             trial = q.copy()
             trial[self._joints] -= np.linalg.lstsq(damped, np.append(gap, np.zeros(len(self._joints))))[0]
@@ -167,7 +170,7 @@ def _rows(problem: InitialValueProblem) -> Iterator[Problem]:
     """
     model, q = problem.model, problem.initial_state.q
     start = model.state(0.0, q, np.zeros(len(q)))
-    model.constraints(start)  # raises an error if a constraint is undefined in this state
+    model.constraints(start)  # This evaluation raises an error if a constraint is undefined in the initial state.
     try:
         choice = problem.rows
     except SolveError as error:

@@ -35,9 +35,9 @@ from .assembly import assemble, moving
 from .turned import check_turned
 from .velocities import allowed_velocities
 
-_STEP = 1e-6  # increment of central differences for the stiffness matrix, rad or m
-_MANY = 16  # number of increments evaluated at once, a compromise between speed and memory
-_TINY = 1e-300  # avoids division by zero
+_STEP = 1e-6  # Central differences for the stiffness matrix change each coordinate by this increment, rad or m.
+_MANY = 16  # Forces are evaluated for this many increments at once, a compromise between speed and memory.
+_TINY = 1e-300  # A denominator is at least this value, which prevents division by zero.
 
 
 def free_coordinates(mechanism: Mechanism, q: Array) -> tuple[int, ...]:
@@ -229,7 +229,7 @@ class _Balance:
 
         def pulls(at: Array) -> Array:
             state = self._model.state(np.zeros(len(at)), at, np.zeros_like(at), Segment(0.0))
-            # Rounding errors in C have no effect, because the multipliers of the affected rows are zero.
+            # Rounding errors in Jacobian rows have no effect, because the multipliers of such rows are zero.
             bound = multipliers @ self._model.constraints.loops.rows(state.posture).C
             return np.asarray((self._model.forces(state).total + bound)[:, self.free])
 

@@ -23,7 +23,7 @@ from ...reference.kinematics.kinematics import Kinematics, Posture, Vectors
 def turn(posture: Posture, closure: LoopClosure) -> float:
     """Return the angle of the rotation between the frames of a closure, rad, 0 to π."""
     a, b = frame_pose(posture, closure.a), frame_pose(posture, closure.b)
-    # If R rotates frame a into frame b, the Frobenius norm of R − 1 is √8·sin(angle/2).
+    # If R is the matrix of a rotation by the angle θ, the Frobenius norm of R − 1 is √8·sin(θ/2).
     half = float(np.linalg.norm(a[:3, :3].T @ b[:3, :3] - np.eye(3))) / np.sqrt(8.0)
     return 2.0 * float(np.arcsin(min(1.0, half)))
 

@@ -191,7 +191,7 @@ class _ExpressionRow:
 
     def _velocity_row(self, state: KinematicState) -> Rows:
         jet, used, rates = self.reading.jet(state), self.reading.positions, self.reading.velocities
-        # The expression contains no accelerations, so the last entries of the gradient belong to velocities.
+        # A velocity constraint contains no accelerations, so the last gradient entries belong to velocities.
         by_rate = jet.gradient[..., 1 + len(used) :]
         none = np.zeros_like(jet.value)
         return _row(none, jet.value, by_chain(by_rate, state.jacobian[..., rates, :]), -jet.rate)
@@ -200,7 +200,7 @@ class _ExpressionRow:
         jet, rates = self.reading.jet(state), self.reading.accelerations
         by_rate = jet.gradient[..., jet.gradient.shape[-1] - len(rates) :]
         none = np.zeros_like(jet.value)
-        # The expression is evaluated with q̈ = 0, so its value is the part of the equation without q̈.
+        # An acceleration constraint is evaluated with q̈ = 0 and yields the terms that do not depend on q̈.
         return _row(none, none, by_chain(by_rate, state.jacobian[..., rates, :]), -jet.value)
 
     def sizes(self, state: KinematicState) -> Sizes:
@@ -284,7 +284,7 @@ class KnifeEdges(RowGroup):
     def rows(self, state: KinematicState) -> Rows:
         motion, K = self._vectors.motion(state.posture), len(self.names)
         n, v, C = motion.position[..., :K], motion.velocity[..., K:], motion.jacobian[..., K:]
-        # Negative of Γ in Wojtyra and Frączek 2013, equation (31).
+        # The sum over this array is −Γ of equation (31) in Wojtyra and Frączek 2013.
         rate = motion.velocity[..., :K] * v + n * motion.bias[..., K:]
         slopes = np.sum(n[..., None, :, :] * C, axis=-2).swapaxes(-2, -1)
         return Rows(np.zeros(K), np.sum(n * v, axis=-2), slopes, -np.sum(rate, axis=-2))

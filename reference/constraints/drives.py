@@ -12,8 +12,8 @@ from ...mechanism import Coordinate, Mechanism
 from .constraints import CompiledConstraints
 from .redundancy import Elimination, MinimumNorm, independent_rows, scaled
 
-# A least-squares residual of a unit Jacobian row above this shows that drives cannot realise the constraint.
-# In the check of the drives' efforts for uniqueness, singular values below this number count as zero.
+# Drives cannot realise a constraint if the least-squares residual of its unit Jacobian row exceeds this value.
+# The drives' efforts are not unique if a singular value of their normalised system is at most this value.
 _LEFT = 1e-6
 
 
@@ -112,7 +112,7 @@ class Actuated:
         others = C[self._others]
         basis = self._basis(others)
         unknown = np.linalg.lstsq(self._system(basis @ others), effort, rcond=None)[0]
-        # The equations of knife edges and closures precede those of a fixed base.
+        # The slice excludes the equations of a fixed base, which follow those of knife edges and closures.
         return np.asarray((basis.T @ unknown[: len(basis)])[: self._contacts.stop - self._contacts.start])
 
     def _system(self, rows: Array) -> Array:

@@ -20,9 +20,10 @@ from ..kinematics.quantities import KinematicState, Quantities
 from .rows import Rows, Sizes, of_each
 
 Steps: TypeAlias = tuple[Number, Number, Number]
-_DIFFERENCES = np.array([np.cross(np.eye(3), e) for e in np.eye(3)])  # Negative permutation symbol, −ε_imn.
-# Smallest admissible 1 + tr Q; the matrix Q rotates the prescribed axes to the actual axes.
-# Below this value, the angle between the prescribed and the actual axes is within 1e-6 rad of 180°.
+# The array contains the negative permutation symbol −ε_imn.
+_DIFFERENCES = np.array([np.cross(np.eye(3), e) for e in np.eye(3)])
+# If the matrix Q rotates the prescribed axes to the actual axes, 1 + tr Q must be at least this value.
+# Below this value of 1 + tr Q, the angle of the rotation matrix Q is within 1e-6 rad of 180°.
 _OPPOSITE = 1e-12
 
 

@@ -20,15 +20,15 @@ from scipy.linalg import qr
 
 from ...core.trajectory import Array
 
-# Singular values of C up to this fraction of the largest one count as zero, if all rows have length 1.
+# If all rows of a Jacobian have length 1, singular values up to this fraction of the largest one count as zero.
 TOLERANCE = 1e-8
-# Rows shorter than this, relative to their terms, count as zero: input data often have only eight digits.
+# A Jacobian row counts as zero up to this fraction of its terms: input data often have only eight digits.
 _ZERO = 1e-7
-# Smallest divisor of a Jacobian row, relative to the row's terms; a smaller one amplifies rounding errors.
+# A Jacobian row is divided by at least this fraction of its terms, which avoids amplified rounding errors.
 _SHORT = 1e-6
-# A row counts as a rounding error if its length is at most this fraction of the longest row's length.
+# A Jacobian row is a rounding error if its length is at most this fraction of the longest row's length.
 _ROUNDING = 1e-12
-_INVOLVED = 1e-6  # In a linear combination of rows, coefficients up to this magnitude count as zero.
+_INVOLVED = 1e-6  # In a linear combination of Jacobian rows, coefficients up to this magnitude count as zero.
 
 
 @dataclass(frozen=True)

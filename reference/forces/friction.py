@@ -21,7 +21,7 @@ from ...mechanism import FRICTION_SWEEPS, Friction, Mechanism
 from ..kinematics.kinematics import Posture
 from .joint_loads import AffineLoads
 
-# Constant under the square root of the normal force, N²; it keeps the root differentiable at zero.
+# This constant, N², is added to the squared normal force, so that the square root is differentiable at zero.
 _SMOOTH = 1e-12
 
 
@@ -57,7 +57,7 @@ class FrictionEfforts:
     residual: Array
 
 
-# A pair of arrays of shape (…): bristle rate and friction coefficient.
+# The pair contains the bristle rate and the friction coefficient as arrays of the same shape.
 _Bristle: TypeAlias = tuple[Array, Array]
 
 

@@ -83,7 +83,7 @@ class CompiledJointLoads:
         self._slots = np.array(joints, dtype=int) + 1
         self._carried = np.array([_subtree(mechanism, body) for body in joints]).reshape(-1, len(inertia))
         coordinates = [mechanism.bodies[body].coordinates for body in joints]
-        # The axis of a revolute or prismatic joint has the same components in the joint and link frames.
+        # The axis of a revolute or prismatic joint has the same components in the joint frame and the link frame.
         self.axes = {
             link: np.array(mechanism.coordinates[own[0]].axis)
             for link, own in zip(links, coordinates, strict=True)

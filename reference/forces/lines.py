@@ -202,7 +202,7 @@ class Lines(ForceElements):
         k, a = self._lengths[i], self._first + 2 * i
         between = state.places.position[..., a + 1] - state.places.position[..., a]
         length = state.x[..., k]
-        with np.errstate(invalid="ignore"):  # A zero length has no direction; the result is nan.
+        with np.errstate(invalid="ignore"):  # A zero length has no direction, so the result is nan.
             direction = between / length[..., None]
         return _Span(length, state.x_dot[..., k], direction, state.jacobian[..., k, :])
 

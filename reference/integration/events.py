@@ -18,9 +18,10 @@ from .grazing import instants, is_resolved, lowest, suspected
 from .integrators import Interpolant
 from .motion import FormulatedModel
 
-_MOST = 1000  # Largest number of events within one second; a run with more events fails.
-_NEAR = 1e-13  # Admissible error of an event time t, divided by max(t, 1 s).
-_INSTANTS, _MOST_INSTANTS = 16, 256  # Smallest and largest number of samples of event indicators per step.
+_MOST = 1000  # A run fails if more than this many events occur within one second of simulated time.
+_NEAR = 1e-13  # The error of an event time t is at most this value times max(|t|, 1 s).
+# These values limit the number of samples of event indicators in an integration step.
+_INSTANTS, _MOST_INSTANTS = 16, 256
 
 
 class Events:
@@ -41,7 +42,7 @@ class Events:
 
     def __init__(self, motion: FormulatedModel, longest: float = np.inf) -> None:
         self._motion, self._relations, self._longest = motion, motion.model.relations(), longest
-        # Greatest magnitudes of the event indicators so far.
+        # Largest magnitude that each event indicator has reached in the run so far.
         self._greatest = np.zeros(len(self._relations))
         self.found: list[Event] = []
 
@@ -151,7 +152,7 @@ class Events:
         return [
             relation
             for relation, distance in distances
-            # If an indicator is exactly zero, the comparison operator decides whether the condition is true.
+            # If an event indicator is exactly zero, the comparison operator decides whether the condition is true.
             if distance < 0.0 or (distance == 0.0 and segment.sides[relation.key] != relation.closed)
         ]
 

@@ -16,15 +16,17 @@ from scipy.fft import dct
 
 from ...core.trajectory import Array
 
-_LAST = 3  # Number of trailing coefficients that estimate the error of a Chebyshev series.
-_SMALL = 1e-3  # Largest error of an indicator's Chebyshev series, relative to the indicator's peak in the step.
-_NOISE = 1e-10  # Largest error of an indicator's Chebyshev series, relative to the indicator's peak in the run.
-# A minimum is searched for if a parabola predicts a value below this fraction of the smallest sample.
+_LAST = 3  # The error of a Chebyshev series is estimated from this many trailing coefficients.
+# The error of an indicator's Chebyshev series may reach this fraction of the indicator's peak in the step.
+_SMALL = 1e-3
+# The error of an indicator's Chebyshev series may reach this fraction of the indicator's peak in the run.
+_NOISE = 1e-10
+# A minimum of an indicator is searched for if a parabola predicts less than this fraction of the smallest sample.
 _NEAR = 0.5
-# Largest number of evaluations in the search for a negative value near a minimum of an event indicator.
-# If no evaluation yields a negative value, the minimum counts as positive.
+# The search for a negative value near a minimum of an event indicator ends after this many evaluations.
+# If no evaluation of an event indicator yields a negative value, the minimum counts as positive.
 _LOOKS = 20
-# The search for a minimum ends if its interval is shorter than this fraction of the initial interval.
+# The search for a minimum ends if the search interval is shorter than this fraction of the initial interval.
 _SHORT = 1e-12
 
 
@@ -63,7 +65,7 @@ def suspected(times: Array, distances: Array) -> list[tuple[int, int]]:
     s, and indicators have shape (N, m).
     """
     t, d = (times[:-2, None], times[1:-1, None], times[2:, None]), (distances[:-2], distances[1:-1], distances[2:])
-    # The parabola's vertex is nan if the three samples lie on a line, or if a sample has no value.
+    # A parabola without a minimum has the vertex nan, which needs no NumPy warning.
     with np.errstate(all="ignore"):
         time, least = _vertex(t, d)
         lesser = np.minimum(np.minimum(d[0], d[1]), d[2])

@@ -19,11 +19,13 @@ Rate = Callable[[Any, Array], Array]
 
 _ADAPTIVE = {"DOP853": integrate.DOP853, "Radau": Radau, "BDF": integrate.BDF, "LSODA": integrate.LSODA}
 METHODS = ("RK4", *_ADAPTIVE)
-# Smallest relative tolerance that SciPy accepts without a warning; rounding errors are of this size.
+# SciPy receives at least this relative tolerance, because SciPy warns about tolerances below 2.2e-14.
 _FINEST = 1e-13
-# Ratio of absolute to relative tolerance, in rad, m, rad/s or m/s; small because elastic angles are small.
+# The absolute tolerance, rad, m, rad/s or m/s, is this multiple of the relative tolerance.
+# The absolute tolerance is smaller than the relative tolerance, because elastic angles are small.
 _ABSOLUTE = 1e-3
-_WHOLE = 1e-6  # A remainder below this fraction of a step gets no step of its own; the other steps become longer.
+# A remainder below this fraction of a step gets no step of its own; all steps become longer instead.
+_WHOLE = 1e-6
 
 
 class Stalled(SolveError):
@@ -101,7 +103,7 @@ Record = Callable[[float, float, Array, Callable[[], Interpolant]], float | None
 def _adaptive(
     settings: Integrator, rate: Rate, span: tuple[float, float], y: Array, record: Record, pace: Pace
 ) -> tuple[float, Array]:
-    # LSODA cannot change its longest step while it runs, so each interval has its own solver.
+    # LSODA cannot change its longest step while it runs, so each time interval has its own solver.
     spans = [*pace.pieces(*span)] if settings.method == "LSODA" else [span]
     for part in spans:
         reached, y = _marched(settings, rate, part, y, record, pace)
@@ -130,7 +132,7 @@ def _marched(
         message = solver.step()
         if solver.status == "failed":
             raise Stalled(settings.method, solver.t, np.asarray(solver.y), message)
-        # The interpolant is computed on demand, because it can cost further evaluations of the right-hand side.
+        # A step's interpolant is computed on demand, because the right-hand side may have to be evaluated.
         interpolant = cache(solver.dense_output)
         event = record(before, solver.t, np.asarray(solver.y), interpolant)
         if event is not None:
@@ -151,7 +153,7 @@ def _fixed(
         interpolant = partial(_hermite, (before, after), (y, following), (slope, next_slope))
         event = record(before, after, following, interpolant)
         if event is not None:
-            # A Runge–Kutta step to the event is more accurate than the interpolant.
+            # A Runge–Kutta step to the event is more accurate than the interpolant of the full step.
             return event, _runge_kutta(rate, before, y, slope, event - before)
         y, slope = following, next_slope
     return end, y

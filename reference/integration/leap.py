@@ -19,11 +19,11 @@ from ...core.errors import SolveError
 from ...core.trajectory import Array
 from .integrators import Interpolant, Rate
 
-# Length of the step across a singular configuration, relative to the time in which the Jacobian changes by 100 %.
+# The step across a singularity takes this fraction of the time in which the Jacobian changes by 100 %.
 LENGTH = 0.1
-# Position of the singular time in the step, from 0 to 1: the middle of the widest gap between nodes of DOP853.
+# The singular time is at this fraction of the step, in the middle of the widest gap between nodes of DOP853.
 PLACE = 0.467
-# Largest difference of a velocity change and the integrated accelerations over a step, relative to the speed.
+# On one branch, velocity changes differ from integrated accelerations by at most this fraction of the speed.
 _JUMP = 0.1
 
 

@@ -24,30 +24,32 @@ from scipy.special import roots_jacobi
 from ...core.errors import SolveError
 from ...core.trajectory import Array
 
-# Number of stages: odd, so that one eigenvalue is real. More stages would hardly permit longer steps.
+# An odd number of Radau stages yields one real eigenvalue; more stages would hardly permit longer steps.
 STAGES = 11
-_ITERATIONS = 10  # Largest number of Newton iterations in a Radau step.
-_SLOW = 0.5  # Largest contraction factor of Newton's method; above it, the iteration is stopped.
-_FRESH = 0.05  # Largest contraction factor of Newton's method with which the next step reuses ∂f/∂y.
+_ITERATIONS = 10  # Newton's method ends after this many iterations in a Radau step.
+_SLOW = 0.5  # Newton's method is stopped if its contraction factor exceeds this value.
+_FRESH = 0.05  # The next step reuses ∂f/∂y if the contraction factor of Newton's method is at most this value.
 _CONVERGED = 1e-2  # Newton's method has converged if its remaining error is below this fraction of the tolerance.
-_LONGER, _SHORTER = 5.0, 0.2  # Largest and smallest ratio of successive step lengths.
-# If the step could grow by less than this factor, it keeps its length, which saves a factorisation.
+_LONGER, _SHORTER = 5.0, 0.2  # The ratio of successive step lengths is between these limits.
+# If the step could grow by less than this factor, the step length is unchanged, which saves a factorisation.
 _SAME = 1.2
-_SAFETY = 0.9  # Safety factor on the step length from the error estimate.
-_FAILED = 0.25  # Reduction factor of the step length after a failure of Newton's method.
-# Shortest first step relative to the span. At rest, the initial rates do not indicate a time scale.
+_SAFETY = 0.9  # The step length from the error estimate is multiplied by this safety factor.
+_FAILED = 0.25  # After a failure of Newton's method, the step length is multiplied by this factor.
+# The first step is at least this fraction of the time span: rates at rest do not indicate a time scale.
 _FIRST = 1e-6
-_BEGINNING = 0.01  # Change of the state in the first step, relative to the norm of the state.
-# If the rest of the time span is below this fraction of the step, the step is extended to the end of the span.
+_BEGINNING = 0.01  # The first step changes the state by about this fraction of the state's norm.
+# A step is extended to the end of the time span if the rest is below this fraction of the step.
 _LAST = 1e-3
-_SPACINGS = 10.0  # Shortest possible step in units of the floating-point spacing at t.
-# A failed right-hand side shortens the step. Below this many floating-point spacings at t, the error is raised.
+_SPACINGS = 10.0  # The solver fails if a step is shorter than this many floating-point spacings at time t.
+# If the right-hand side fails, steps above this many floating-point spacings at time t are shortened.
 _FEW_SPACINGS = 1e3
-# Assumed error after the first Newton iteration, relative to its correction; the contraction is still unknown.
+# The error after the first Newton iteration is assumed to be this fraction of the correction.
 _FIRST_LEFT = 0.1
-_LEAST_LEFT = 1e-3  # Least value of 1 − contraction factor, which keeps the error estimate finite.
-_LEAST_ERROR = 1e-16  # Lower bound of the error relative to the tolerance; it keeps the next step finite.
-_TINY = 1e-300  # Lower bound of denominators, which prevents division by zero.
+# The difference 1 − contraction factor is at least this value, which keeps the error estimate finite.
+_LEAST_LEFT = 1e-3
+# The error relative to the tolerance is at least this value, which keeps the next step length finite.
+_LEAST_ERROR = 1e-16
+_TINY = 1e-300  # A denominator is at least this value, which prevents division by zero.
 
 
 @dataclass(frozen=True)
@@ -85,13 +87,13 @@ def _scheme(s: int) -> _Scheme:
     nodes = np.append((roots_jacobi(s - 1, 1, 0)[0] + 1.0) / 2.0, 1.0)
     at = 2.0 * np.append(0.0, nodes) - 1.0
     series = np.linalg.inv(np.asarray(legendre.legvander(at, s), dtype=np.float64))[:, 1:]
-    # The matrix A⁻¹ maps the increments Z at the nodes to the derivatives F = A⁻¹ Z/h, with step length h.
+    # The matrix A⁻¹ maps the state increments Z at the nodes to the derivatives F = A⁻¹ Z/h, with step length h.
     inverse = np.asarray(legendre.legvander(at[1:], s - 1) @ (2.0 * legendre.legder(series)), dtype=np.float64)
     eigenvalues, T = np.linalg.eig(inverse)
     into = np.linalg.inv(T)
     twice = np.where(eigenvalues.imag > 0.0, 2.0, 1.0)
     begin = 2.0 * np.asarray(legendre.legval(-1.0, legendre.legder(np.eye(s + 1))), dtype=np.float64)
-    # The real eigenvalue of A⁻¹ comes first.
+    # The error estimate requires the real eigenvalue of A⁻¹ to be the first.
     kept = sorted(np.flatnonzero(eigenvalues.imag >= 0.0), key=lambda k: eigenvalues[k].imag)
     return _Scheme(nodes, inverse, eigenvalues[kept], into[kept], (T * twice)[:, kept], series, begin)
 
@@ -120,7 +122,7 @@ class _Polynomial:
 
     def __call__(self, t: float) -> Array:
         if t == self.t:
-            return self.y  # At the beginning of the step, the sum below would have rounding errors.
+            return self.y  # At the beginning of the step, the polynomial would add rounding errors to the state.
         return np.asarray(self.y + self.increments(np.array([t]))[0])
 
     def increments(self, t: Array) -> Array:
@@ -163,7 +165,7 @@ class Radau:
         self._h = self._first()
         self._last: _Polynomial | None = None
         self._by_y: Array | None = None  # ∂f/∂y
-        # Step h, and the matrices (λ/h − ∂f/∂y)⁻¹ for all eigenvalues λ of A⁻¹.
+        # The tuple contains the step length h and the matrices (λ/h − ∂f/∂y)⁻¹ for all eigenvalues λ of A⁻¹.
         self._factors = (np.nan, np.zeros(0, dtype=complex))
 
     def step(self) -> str | None:

@@ -18,8 +18,8 @@ from ..kinematics.segment import Segment
 from .integrators import Interpolant
 from .motion import FormulatedModel
 
-_LOOKS = 3  # Number of samples of the length rates in a step, including both ends.
-_LOCATED = 1e-12  # Largest error of the time at which a length is smallest, s.
+_LOOKS = 3  # The rates of change of lengths are sampled this many times in a step, including both ends.
+_LOCATED = 1e-12  # The time at which a length is smallest is located with this absolute error, s.
 
 
 class ZeroLengths:
@@ -41,7 +41,8 @@ class ZeroLengths:
         states = np.array([at(t) for t in times.tolist()])
         rates = self._motion.moment(times, states, segment)[0].x_dot[:, self._lengths]
         with np.errstate(invalid="ignore"):
-            nearest = (rates[:-1] < 0.0) & ~(rates[1:] < 0.0)  # The rate of a zero length is nan.
+            # A zero length has the rate nan, for which all comparisons are false.
+            nearest = (rates[:-1] < 0.0) & ~(rates[1:] < 0.0)
         for i, k in np.argwhere(nearest).tolist():
             self._check(segment, k, (float(times[i]), float(times[i + 1])), at)
 

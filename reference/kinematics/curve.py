@@ -16,7 +16,7 @@ from ...description.tables.table import Table
 from .jet import Number, Value, along, plain
 from .segment import holds_in_all
 
-# Tolerance for rounding errors at the ends of a table, relative to its time span.
+# Times may exceed the ends of a lookup table by this fraction of its time span, because of rounding errors.
 _MARGIN = 1e-9
 
 
@@ -46,7 +46,7 @@ class Curve:
         self.kinks = time.tolist() if table.has_kinks else []
         self.rests = table.interpolation != "linear" and not self.is_free
         self._holds = table.interpolation == "linear"
-        # SciPy computes only the coefficients, because SciPy evaluates a spline at a single time slowly.
+        # SciPy computes only the spline's coefficients, because SciPy's evaluation at a single time is slow.
         pieces = _PIECES[table.interpolation](time, values, self.is_free)
         self.points = time
         self._begins, self._coefficients = time[:-1], pieces
@@ -107,5 +107,5 @@ def _lines(time: Numbers, values: Numbers, is_free: bool) -> Numbers:
     return np.array([none, none, np.diff(values) / np.diff(time), values[:-1]])
 
 
-# Functions that return a table's cubic polynomials: coefficients, highest power first, shape (4, N − 1).
+# Each function returns the coefficients of cubic polynomials, highest power first, shape (4, N − 1) for N points.
 _PIECES = {"cubic": _spline, "pchip": _monotone, "linear": _lines}

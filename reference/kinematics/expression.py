@@ -123,7 +123,8 @@ class Call:
             return self.result(*operands)
         except (ValueError, ZeroDivisionError, OverflowError) as error:
             if any(isinstance(plain(operand), np.ndarray) for operand in operands):
-                raise NotVectorisable from None  # Evaluating the states one by one finds the failing state.
+                # A later evaluation of each single state finds the state that fails.
+                raise NotVectorisable from None
             given = ", ".join(f"{plain(operand):.6g}" for operand in operands)
             kind = "too large" if isinstance(error, OverflowError) else "not defined"
             raise NoValue(f"{self.function}({given}), or a derivative of it, is {kind}") from None
@@ -405,7 +406,7 @@ def named_errors(label: str, at: Instant, evaluated: Callable[[], T]) -> T:
         return evaluated()
     except (ValueError, ZeroDivisionError, OverflowError) as error:
         if isinstance(at.atoms.get("t"), np.ndarray):
-            raise NotVectorisable from None  # Evaluating the states one by one finds the failing state.
+            raise NotVectorisable from None  # A later evaluation of each single state finds the state that fails.
         time = f" at t = {plain(at.atoms['t']):.9g} s" if "t" in at.atoms else ""
         raise SolveError(
             f"{label} has no value{time}: {error}; keep the arguments of its functions within their"
@@ -445,7 +446,7 @@ def _breaks(call: Call) -> tuple[Node, ...]:
     return x if function in ("abs", "sign") else ()
 
 
-# An argument is near the end of its function's domain if the distance, in the argument's unit, is below this.
+# An argument is near the end of a function's domain if the distance, in the argument's unit, is below this value.
 _NEAR = 1e-3
 _DISTANCES: dict[str, Callable[..., float]] = {
     "sqrt": lambda x: x,
@@ -458,7 +459,7 @@ _DISTANCES: dict[str, Callable[..., float]] = {
 }
 
 
-# Operands that limit a function's domain: the divisor of a quotient and the base of a power.
+# A quotient limits the domain of its divisor, and a power limits the domain of its base.
 _LIMITED = {"/": slice(1, 2), "^": slice(0, 1)}
 
 

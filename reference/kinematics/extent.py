@@ -9,7 +9,7 @@ from ...core.trajectory import Array
 from ...mechanism import Mechanism, Place
 from .kinematics import Posture
 
-# If the joints span less than this fraction of the mechanism's size, the extent includes further points.
+# If joints span less than this fraction of a mechanism's size, the characteristic length includes other points.
 _CLOSE = 1e-3
 
 

@@ -84,7 +84,7 @@ def hessian(function: Callable[[list[Jet]], Value], values: Sequence[float]) -> 
 
     own = [along(e) for e in unit]
     both = [[along(e + f) for f in unit] for e in unit]
-    # For i = j, the second derivative along 2 e_i is four times that along e_i, so the formula is valid.
+    # The formula is also valid for i = j, because the second derivative along 2 e_i is four times that along e_i.
     return np.asarray(0.5 * (np.array(both).reshape(unit.shape) - np.add.outer(own, own)))
 
 
@@ -180,7 +180,7 @@ def _power(x: Value, y: Value) -> Value:
     value = pow_(plain(x), y)
     if not isinstance(x, Jet):
         return value
-    # A zero factor makes the derivative zero; the power itself may be undefined at x = 0.
+    # A derivative with the factor zero is zero, although the power may be undefined at x = 0.
     f1 = y * pow_(x.value, y - 1) if y else 0.0
     f2 = y * (y - 1) * pow_(x.value, y - 2) if y * (y - 1) else 0.0
     return _of_one(x, value, f1, f2)
@@ -204,12 +204,12 @@ def _quintic(t: Value, t0: Value, t1: Value, s0: Value, s1: Value) -> Value:
     x = _functions(plain(tau)).clip(plain(tau))
     profile: Value = x**3 * (10 - 15 * x + 6 * x * x)
     if isinstance(tau, Jet):
-        # No special case is needed outside of 0 ≤ τ ≤ 1: both derivatives of the profile are zero there.
+        # Outside of 0 ≤ τ ≤ 1, both derivatives of the profile are zero without a special case.
         profile = _of_one(tau, plain(profile), 30 * (x * (1 - x)) ** 2, 60 * x * (1 - x) * (1 - 2 * x))
     return _add(s0, _multiply(_subtract(s1, s0), profile))
 
 
-# Elementary functions of `math` for scalars and of NumPy for arrays; some have other names in NumPy.
+# Elementary functions of scalars are in `math`, and those of arrays are in NumPy, some with other names.
 _NAMES = ("sin", "cos", "tan", "sqrt", "tanh", "exp", "log")
 _RENAMED = {"asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2", "pow": "power"}
 _ONE = SimpleNamespace(

@@ -205,12 +205,13 @@ class Kinematics:
         self._before = np.zeros((self.n, self.n))
         self._basis = np.zeros((self.n, 4, 16))
         self._generators = np.array([_generator(c) for c in mechanism.coordinates]).reshape(-1, 4, 4)
-        # Origin of the first moving body as datum point, affine in q: coefficients of q, then the constant term.
+        # The datum point is the origin of the first moving body, and its position is affine in the coordinates q.
+        # The last column of this matrix is the constant term of the datum point's position.
         self._datum = np.zeros((3, self.n + 1))
         for b, body in enumerate(mechanism.bodies):
             self._place(b, body, mechanism.coordinates)
             self._moves[b + 1, mechanism.ancestors(b)] = 1.0
-        # The mask of moved bodies is expanded in advance, because broadcasting takes longer than the product.
+        # The mask of moved bodies is expanded in advance, because broadcasting would take longer than the product.
         self._moved = np.tile(self._moves.T[:, None, :, None], (1, 4, 1, 4))
 
     def _place(self, b: int, body: Body, coordinates: Sequence[Coordinate]) -> None:
@@ -247,7 +248,7 @@ class Kinematics:
         T, moving = frames[..., self._last, :, :] @ self._mount, frames[..., 1:, :, :]
         S = moving @ self._generators @ _inverse(moving)
         first = S * qd[..., None, None]
-        # Second derivative Σ S_m S_n q̇_m q̇_n: pairs with m before n in the chain count twice, and m = n once.
+        # In the sum Σ S_m S_n q̇_m q̇_n over m ≤ n, terms with m < n count twice, and terms with m = n once.
         second = (2.0 * _sum(self._before, first) + first) @ first
         stacked = np.empty((*many, 3 + self.n, 4, self.slots, 4))
         levels = (T, _sum(self._moves, first) @ T, _sum(self._moves, second) @ T)
@@ -268,7 +269,7 @@ class Kinematics:
         frames = np.empty((*q.shape[:-1], self.n + 1, 4, 4))
         frames[..., 0, :, :] = _ONE
         frames[..., 0, :3, 3] = -datum
-        # All array views are created at once, because indexing would take as long as the matrix product itself.
+        # All array views are created at once, because single indexing would take as long as the matrix product.
         steps, each = (list(np.moveaxis(x, -3, 0)) for x in (local, frames))
         for previous, step, frame in zip(self._previous, steps, each[1:], strict=True):
             np.matmul(each[previous], step, out=frame)

@@ -119,7 +119,8 @@ class Distance(_Named):
         a, b = self.columns
         d, v, acceleration = (x[..., b] - x[..., a] for x in (places.position, places.velocity, places.bias))
         L = np.linalg.norm(d, axis=-1)
-        with np.errstate(divide="ignore", invalid="ignore"):  # A zero length has no direction; the result is nan.
+        # A zero length has no direction, so the result is nan.
+        with np.errstate(divide="ignore", invalid="ignore"):
             rate = np.sum(d * v, axis=-1) / L
             bias = (np.sum(v * v + d * acceleration, axis=-1) - rate**2) / L
             across = (places.jacobian[..., b] - places.jacobian[..., a]) @ (d / L[..., None])[..., None]

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...core.trajectory import Array
 
-# Largest difference of two times that count as equal, relative to the function's time span.
+# Two times count as equal if they differ by at most this fraction of the function's time span.
 _SAME = 1e-12
 
 

@@ -16,7 +16,7 @@ from ...mechanism import GROUND, Mechanism, Place
 from .extent import units_of_change
 from .kinematics import Kinematics, Posture
 
-# Lengths up to this fraction of the mechanism's characteristic length count as zero.
+# A length counts as zero up to this fraction of the mechanism's characteristic length.
 _APART = 1e-9
 
 

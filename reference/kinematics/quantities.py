@@ -58,7 +58,7 @@ class KinematicState:
         Output of each input filter with its first and second time derivatives.
     """
 
-    t: Any  # Time is a float for one state, or an array of shape (N,) for N states.
+    t: Any  # Time, s, is a float for one state, or an array of shape (N,) for N states.
     segment: Segment
     q: Array
     qd: Array

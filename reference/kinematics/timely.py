@@ -32,8 +32,9 @@ from .jet import Number, plain
 from .segment import NotVectorisable, Segment
 
 _POLYNOMIAL = ("+", "-", "*", "neg", "quintic")
-_POWERS = (2.0, 3.0, 4.0)  # Exponents for which a power is a polynomial that a few samples resolve.
-_SHARES = np.array([0.25, 0.5, 0.75])  # Sample positions between two points of a lookup table, from 0 to 1.
+_POWERS = (2.0, 3.0, 4.0)  # A power with one of these exponents is a polynomial that a few samples resolve.
+# Lookup tables are sampled at these fractions of the interval between two table points.
+_SHARES = np.array([0.25, 0.5, 0.75])
 
 
 @dataclass(frozen=True)
@@ -192,7 +193,7 @@ def _pace(node: Node, horizon: float) -> Pace:
             points=[*_looked_at(node)],
         )
     except NoValue:
-        return STEADY  # A run fails where the expression is undefined, so the step length needs no limit.
+        return STEADY  # The step length needs no limit, because a run fails where the expression is undefined.
 
 
 def _values(node: Node, time: Array, begin: float) -> Array:
@@ -201,11 +202,11 @@ def _values(node: Node, time: Array, begin: float) -> Array:
     Conditions on time keep the truth values that they have at the time `begin`, s.
     """
     segment = Segment(begin)
-    with np.errstate(all="raise", under="ignore"):  # Underflow is harmless: it yields zero.
+    with np.errstate(all="raise", under="ignore"):  # Underflow is harmless, because its result is zero.
         try:
             return _at_once(node, time, segment)
         except (NotVectorisable, FloatingPointError):
-            # Single times are evaluated, because the evaluation of the array has failed.
+            # The expression is evaluated at single times, because the evaluation of the array has failed.
             return np.array([plain(node.value(Instant({"t": t}, segment))) for t in time.tolist()])
 
 

@@ -20,7 +20,7 @@ from ..kinematics.jet import Number
 from ..kinematics.segment import NotVectorisable
 from .gpme import CoordinatePartition, choose_dependent, solve_scaled
 
-# If a pivot falls below this fraction of its value at the last choice, dependent coordinates are chosen again.
+# Dependent coordinates are chosen again if a pivot falls below this fraction of its value at the last choice.
 _WORN = 0.5
 
 
@@ -89,7 +89,7 @@ class Gpme:
             ratios, pivot = partition.ratios(rows)
             if self.fixed is not None or np.all(pivot > self._worn):
                 return partition, ratios, pivot
-        # For many states, the partition is chosen for the state with the smallest pivot of the previous partition.
+        # For many states, the state with the smallest pivot of the old partition determines the new partition.
         worst = rows if rows.ndim == 2 else rows[int(np.argmin(pivot)) if partition is not None else 0]
         self._last = CoordinatePartition(
             self._mechanism, choose_dependent(self._mechanism, worst), self.choice.kept_names

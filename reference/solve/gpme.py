@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg import qr
-from scipy.linalg.lapack import dgesv  # dgetrs is slower: on small matrices, its threads wait for each other.
+from scipy.linalg.lapack import dgesv  # On small matrices, dgetrs is slower than dgesv, because its threads wait.
 
 from ...core.errors import SolveError
 from ...core.trajectory import Array
@@ -18,10 +18,10 @@ from ...mechanism import Mechanism
 from ..constraints.redundancy import scaled as _scaled
 from ..kinematics.jet import Number
 
-_ROUNDING = 1e-13  # Smallest pivot of a regular matrix with rows of length 1.
-# Smallest pivot of a regular Jacobian of dependent coordinates; at this pivot, results have six correct digits.
+_ROUNDING = 1e-13  # A matrix with rows of length 1 is regular if its smallest pivot exceeds this value.
+# A Jacobian of dependent coordinates is singular up to this smallest pivot, at which six digits are correct.
 _SINGULAR = 1e-10
-_RANK = 1e-8  # Smallest pivot of an independent column, with the rows of C scaled to length 1.
+_RANK = 1e-8  # A column of a Jacobian with rows of length 1 is independent if its pivot exceeds this value.
 
 
 def choose_dependent(mechanism: Mechanism, C: Array) -> tuple[int, ...]:

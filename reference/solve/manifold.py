@@ -13,20 +13,25 @@ from ..kinematics.extent import units_of_change
 from ..kinematics.quantities import KinematicState
 from .model import ReferenceModel
 
-FULFILLED = 1e-9  # Largest value of a fulfilled constraint, relative to the magnitude of its terms.
-_ITERATIONS = 100  # Largest number of Gauss–Newton steps in the search for a state that fulfils the constraints.
-_LONGEST = 0.5  # Longest step of a coordinate, relative to the mechanism's characteristic length.
-_RANK = 1e-8  # Singular values of C below this fraction of the largest one do not contribute to a step.
-_ROUNDING = 1e-14  # Largest constraint value that is pure rounding error, relative to the magnitude of its terms.
-_EPSILON = 1e-15  # Rounding error of one constraint evaluation, relative to the magnitude of its terms.
-_SHORTEST = 1e-12  # Largest Gauss–Newton step at convergence, relative to the mechanism's characteristic length.
-_ASIDE = 0.1  # Largest random displacement in the search: rad, or relative to the characteristic length.
-# Configurations count as equal if they differ by less than this: rad, or relative to the characteristic length.
+FULFILLED = 1e-9  # A constraint is fulfilled if its value is at most this fraction of the magnitude of its terms.
+_ITERATIONS = 100  # The search for a state that fulfils the constraints ends after this many Gauss–Newton steps.
+# A Gauss–Newton step changes a coordinate by at most this value, rad or fraction of the characteristic length.
+_LONGEST = 0.5
+_RANK = 1e-8  # A Gauss–Newton step ignores singular values of the Jacobian below this fraction of the largest one.
+# A constraint value is only a rounding error if it is at most this fraction of the magnitude of its terms.
+_ROUNDING = 1e-14
+# One evaluation of a constraint has this rounding error, relative to the magnitude of the constraint's terms.
+_EPSILON = 1e-15
+# The search has converged if a step is at most this value, rad or fraction of the characteristic length.
+_SHORTEST = 1e-12
+# The search begins with random displacements up to this value, rad or fraction of the characteristic length.
+_ASIDE = 0.1
+# Two configurations count as equal up to this difference, rad or fraction of the characteristic length.
 _ANOTHER = 0.1 * _ASIDE
-_HALVINGS = 8  # Largest number of halvings of a step that does not reduce the constraint values.
-_TINY = 1e-300  # Lower bound of denominators, which prevents division by zero.
-# Time at which another configuration is searched for, relative to the duration of the run.
-# This fraction is irregular, so that the time is hardly ever a simple fraction of a motion's period.
+_HALVINGS = 8  # A Gauss–Newton step that does not reduce the constraint values is halved at most this many times.
+_TINY = 1e-300  # A denominator is at least this value, which prevents division by zero.
+# Another configuration is searched for after this fraction of the run's duration.
+# The fraction 0.37 of the run is hardly ever a simple fraction of a motion's period.
 _LATER = 0.37
 
 

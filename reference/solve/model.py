@@ -446,7 +446,7 @@ class ReferenceModel:
                 groups[-1].append(time)
             else:
                 groups.append([time])
-        # Of several almost equal times, the last is kept, because no switch of the group is later.
+        # The last of several almost equal switching times is used, so that all switches have occurred by then.
         return [group[-1] for group in groups]
 
 

@@ -18,9 +18,11 @@ from ..constraints.rows import Rows
 from ..kinematics.extent import units_of_change
 from .model import ReferenceModel, Start
 
-_ITERATIONS = 50  # Largest number of Newton steps in a projection onto the constraints.
-_ROUNDING = 1e-13  # Largest relative change of the coordinates in the last step of a converged Newton iteration.
-_LEFT = 1e-9  # Largest constraint value of a projected state, in the unit of the constraint.
+_ITERATIONS = 50  # A projection onto the constraints ends after this many Newton steps.
+# Newton's method has converged if a step changes the coordinates by at most this relative amount.
+_ROUNDING = 1e-13
+# A projected state fulfils a constraint if the residual, in the unit of the constraint, is at most this value.
+_LEFT = 1e-9
 _RANK = 1e-10  # Singular values of the constraint Jacobian below this fraction of the largest one count as zero.
 
 

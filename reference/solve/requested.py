@@ -49,7 +49,7 @@ def _measured(model: ReferenceModel, state: KinematicState, qdd: Array) -> Itera
 
 
 def _expressions(model: ReferenceModel, state: KinematicState, qdd: Array) -> dict[str, float]:
-    # Output expressions use the actual accelerations, including the contribution of q̈.
+    # Output expressions use the actual accelerations, so the contribution of q̈ is added to the bias acceleration.
     moving = replace(state, bias=state.bias + state.jacobian @ qdd)
     return {requested.value(name).name: reading.number(moving) for name, reading in model.outputs.items()}
 

@@ -23,7 +23,7 @@ from .gpme import choose_dependent, dependent_indices
 from .manifold import Manifold
 from .model import ReferenceModel, Start
 
-# Jacobian rows shorter than this factor times the coordinates' relative error count as zero.
+# A Jacobian row counts as zero if its relative length is below this multiple of the coordinates' relative error.
 _MARGIN = 10.0
 
 
@@ -151,7 +151,7 @@ def _fulfilled(model: ReferenceModel, near: KinematicState) -> tuple[KinematicSt
     nearest = Manifold(model, near).nearest(near)
     if nearest.fulfilled:
         return nearest.state, _MARGIN * nearest.uncertainty
-    # Without a consistent state, the error counts as 0; a larger error could make equations seem redundant.
+    # If no consistent state is found, the error counts as 0: a larger error could make equations seem redundant.
     return near, 0.0
 
 
