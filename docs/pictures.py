@@ -28,7 +28,7 @@ Array = NDArray[np.float64]
 FOLDER = Path(__file__).with_name("pictures")
 COLOURS = ("#c0392b", "#1e8449", "#1f618d")  # The x, y and z axes have these colours.
 GREY, INK, BLUE = "#9aa2ad", "#1f2733", "#0072b2"
-# Joint motions are drawn as a rotation by this angle, rad, or a translation by this fraction of an axis length.
+# A joint is drawn rotated by this angle, rad, or displaced by this fraction of the drawn axis length.
 ANGLE, LENGTH = np.deg2rad(30.0), 0.55
 STYLE = {"svg.hashsalt": "gpmelica", "font.family": "sans-serif", "font.size": 12, "text.color": INK}
 
