@@ -37,7 +37,7 @@ screen = Console(highlight=False, width=None if sys.stdout.isatty() else 200)
 @contextmanager
 def progress_bars() -> Iterator[Callable[[str, float], None]]:
     """Show one progress bar per activity on standard error, if it is a terminal."""
-    # Progress notes that are wider than the terminal wrap in a table column.
+    # Progress notes in a table column are wrapped if they are wider than the terminal.
     words = TextColumn("{task.description}", markup=False, table_column=Column())
     columns = (SpinnerColumn(), words, BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
     with Progress(*columns, console=errors, disable=not errors.is_terminal) as bars:

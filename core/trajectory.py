@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# An event at time t happens at each time whose distance from t is at most this value times max(1 s, |t|).
+# A time counts as the time t of an event if it differs from t by at most this value times max(1 s, |t|).
 TIME_MARGIN = 2.0**-40
 
 

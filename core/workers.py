@@ -207,7 +207,7 @@ def beside(job: Callable[[Callable[[], None]], _Result]) -> Iterator[Awaited[_Re
 
 
 def _begin(environment: Mapping[str, str], ready: Callable[[], object] | None) -> None:
-    os.environ.clear()  # The environment of the fork server may be outdated.
+    os.environ.clear()  # The fork server may still have old values of environment variables.
     os.environ.update(environment)
     # The parent process handles Ctrl-C, so worker processes ignore the signal.
     signal.signal(signal.SIGINT, signal.SIG_IGN)

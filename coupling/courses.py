@@ -17,7 +17,7 @@ from ..core.trajectory import Array
 # The Hermite basis polynomials multiply f(0), f'(0), f(1) and f'(1), in this order, to interpolate a function f.
 _HERMITE = np.array([[1.0, 0, -3, 2], [0, 1, -2, 1], [0, 0, 3, -2], [0, 0, -1, 1]])
 # Each row of this matrix contains the coefficients of s, s² and s³ of a cubic polynomial that is zero at s = 0.
-# If f(0) = 0, three cubic polynomials multiply f(1), f'(1) and the mean value of f on [0, 1], in this order.
+# The three polynomials interpolate f(1), f'(1) and the mean value of f on [0, 1] for a function with f(0) = 0.
 _MEAN_CUBIC = np.linalg.inv(np.array([[1.0, 1, 1], [1, 2, 3], [1 / 2, 1 / 3, 1 / 4]])).T
 _END, _RISE = np.ones(4), np.arange(4.0)
 _MEAN = 1.0 / np.arange(1, 5)

@@ -46,9 +46,9 @@ _SHORTEST = 1e-9
 _ITERATION = 1e-9
 # Newton iterations have at least this relative tolerance, because rounding errors prevent smaller residuals.
 _ROUNDING = 1e-11
-# If the range of a signal is known, its error is divided by at least this fraction of the signal's magnitude.
+# If a signal's range is known, the divisor of its error is at least this fraction of the signal's magnitude.
 _LEAST = 1e-3
-# If a signal's range is not yet known, its error is divided by at least this fraction of the signal's magnitude.
+# Until a signal's range is known, the divisor of its error is at least this fraction of the signal's magnitude.
 _LEAST_YET = 0.1
 # If FMUs are rigidly connected, the first step is at least about this fraction of the nominal communication step.
 _PINNED = 0.2
@@ -290,8 +290,8 @@ class Master:
             a, b = values[first], values[second]
             if abs(a - b) > _OPEN * max(1.0, abs(a), abs(b)):
                 raise SolveError(
-                    f"coupling: the two positions of {name} differ by {abs(a - b):.6g} at the start: {a:.9g} and"
-                    f" {b:.9g}; give initial states in which both positions agree"
+                    f"coupling: the positions of both ends of {name} differ by {abs(a - b):.6g} at the start:"
+                    f" {a:.9g} and {b:.9g}; give initial states in which these positions agree"
                 )
             if first in velocity_of and second in velocity_of:
                 self._check_velocities(name, velocity_of[first], velocity_of[second], values)
@@ -567,9 +567,9 @@ class Master:
         # Infinite or NaN inputs raise an error later, when the communication step is accepted.
         if self._lost > _LOST:
             raise SolveError(
-                f"coupling: at t = {step.end:.9g} s the extrapolated inputs have differed from the computed ones"
-                " by more than half of their range in many successive steps, so the coupling is unstable; let all"
-                " FMUs save and restore their states, shorten --step, or lower --order"
+                f"coupling: the coupling is unstable at t = {step.end:.9g} s: in many successive steps, an"
+                " extrapolated input was wrong by more than half of the range of its values; let all FMUs save and"
+                " restore their states, shorten --step, or lower --order"
             )
 
     def _may_reject(self, h: float) -> bool:

@@ -103,7 +103,7 @@ class Network:
         problems = [
             Problem(
                 f"connection to {'.'.join(port)}",
-                f"expected the name of an FMU and of its {kind}, found no such {kind}",
+                f"expected the name of an FMU and of one of its {kind}s, but there is no such {kind}",
             )
             for kind, known, ports in (
                 (

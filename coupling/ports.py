@@ -20,7 +20,7 @@ from .units import FORCE, METRE, SECOND, WATT
 _RATES = {"x": "v", "s": "v", "q": "w", "phi": "w", "angle": "rate", "position": "velocity"}
 _AXES = ("x", "y", "z")
 _NOISE = 1e-9  # The rounding error of an input is assumed to be this fraction of the input's magnitude.
-# The n-th time derivative of a position has a rounding error of element n of this tuple times position/durationⁿ.
+# Element n of this tuple times position/durationⁿ is the rounding error of the n-th derivative of a position.
 _REST = (0.0, 1e-9, 1e-6)
 # A signal below this fraction of its nominal magnitude, declared by the FMU or assumed, is a rounding error.
 _DECLARED, _ASSUMED = 1e-9, 1e-12

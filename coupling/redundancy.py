@@ -45,7 +45,7 @@ class PinBasis:
         self.size = len(pins) - redundant
 
     def update(self, values: Array) -> None:
-        """Recompute the basis of the pin forces for the present positions of the connected points.
+        """Recompute the basis vectors of the space of pin forces for the present positions of the pins.
 
         The positions are elements of `values`, the outputs of the coupled system.
         """

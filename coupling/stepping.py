@@ -283,7 +283,7 @@ class Stepper:
         h. Slopes of positions are excluded, because velocities do not depend on forces.
         """
         ends = []
-        # The solver stores the last Jacobian matrix, so the last trial step is as long as the communication step.
+        # The last trial step has the length of the communication step, because its Jacobian matrix is used later.
         for part in (0.5, 1.0):
             trial = step.beginning(part)
             self._solve(present, trial, scale, tolerance)

@@ -17,7 +17,7 @@ from .system import CouplingRemark
 _LARGE = 0.1
 # A change of an output counts as a rounding error if it is below this fraction of the output's magnitude.
 _ROUNDING = 1e-9
-# A change of an output is a jump if more than this fraction of the change remains in a run with shorter steps.
+# An output jumps if one of several shorter steps contains more than this fraction of the whole change.
 _STAYS = 0.8
 
 

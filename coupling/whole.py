@@ -28,8 +28,8 @@ class WholeMachine:
     part : the FMU
     exact : whether cut and uncut mechanism have the same equations; False if spring-dampers replace
         rigid joints
-    same : outputs of other FMUs, each with the variable of the uncut mechanism to which it should
-        be equal
+    same : outputs of the FMUs that result from the cut; each is paired with the variable of the
+        uncut mechanism to which it should be equal
     """
 
     part: Participant

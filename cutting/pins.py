@@ -59,16 +59,16 @@ class PinStatics:
     def step(self, joints: Sequence[Sequence[str]], longest: float, deflection: float) -> float:
         """Return the longest communication step, s, for which spring-dampers are stable and stiff enough.
 
-        The spring-dampers replace joints. A spring-damper is stiff enough if the initial force
-        deflects it by at most `deflection`. The step is `longest` divided by an integer from 1 to
-        100. If a step of `longest`/100 is still too long, the spring-dampers deflect by more than
-        `deflection`.
+            The spring-dampers replace joints. A spring-damper is stiff enough if the initial force
+            deflects it by at most `deflection`. The step is `longest` divided by an integer from 1 to
+            100. A shorter step allows stiffer spring-dampers. If even the step `longest`/100 does not allow
+        spring-dampers that are stiff enough, this step is returned.
 
-        Parameters
-        ----------
-        joints : for each joint, the names of the pairs of points that replace the joint
-        longest : upper limit of the step, s
-        deflection : largest admissible deflection by the initial force, m
+            Parameters
+            ----------
+            joints : for each joint, the names of the pairs of points that replace the joint
+            longest : upper limit of the step, s
+            deflection : largest admissible deflection by the initial force, m
         """
         allowed = min(
             _LIMIT * math.sqrt(deflection / (max(self.force(ports), _NO_FORCE) * self._lightest(ports)))

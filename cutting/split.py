@@ -32,10 +32,10 @@ from .pins import PartsAtStart
 _STEPS = 10
 # FMUs of a cut mechanism have the described tolerance times this factor, because stiff bushings amplify errors.
 _FINER = 1e-2
-_FINEST = 1e-12  # The solver tolerance of an FMU of a cut mechanism is at least this value.
+_FINEST = 1e-12  # If a mechanism is cut into several FMUs, the tolerance of their solvers is at least this value.
 # The initial force may deflect a spring-damper (bushing) by at most this fraction of the mechanism's size.
 _DEFLECTION = 1e-3
-# Accelerations, efforts and reactions jump if a force jumps, so they are not compared with the uncut mechanism.
+# Accelerations, efforts and reactions jump with coupling forces, so no comparison includes these signals.
 _JUMPING = ("acceleration", "effort", "load")
 _EQUAL = ("coordinate", "point", "link", "line", "contact", "support", "element", "output", "filter")
 

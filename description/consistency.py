@@ -450,7 +450,10 @@ def _listed(choice: str | tuple[str, ...]) -> tuple[str, ...]:
 def _whole(chain: Description, names: References) -> Iterator[Problem]:
     """Yield problems that can be detected only if all parts of the description are valid."""
     if not names.coordinates:
-        yield Problem("links", "nothing can move: all joints are fixed, and there is no base")
+        yield Problem(
+            "links",
+            "nothing can move: all joints are fixed, and there is no movable base; add a joint, or a table [base]",
+        )
         return
     dependent, redundant = chain.constraints.dependent, chain.constraints.redundant
     rows, listed = len(constraint_rows(chain)) - len(_listed(redundant)), len(_listed(dependent))

@@ -17,7 +17,8 @@ from .fields.elements import Element
 from .fields.numbers import value_of
 from .references import References
 
-_MOST_SAMPLES = 1_000_000  # maximum number of samples, because the reference solver restarts at each
+# Largest number of samples; more samples would be slow, because the reference solver restarts at each sample.
+_MOST_SAMPLES = 1_000_000
 
 
 def problems(draft: Draft, names: References) -> Iterator[Problem]:

@@ -137,7 +137,7 @@ def _known_keys(loc: Sequence[int | str]) -> list[str]:
         if key in part.model_fields:
             choice = [*_parts(part.model_fields[str(key)].annotation)]
             part = next(iter(choice), part)
-        # pydantic's location also contains the tag of the chosen union member
+        # pydantic inserts the tag of the chosen union member into the path that locates an error.
         part = next((member for member in choice if _has_tag(member, key)), part)
     return [field.alias or name for name, field in part.model_fields.items()]
 

@@ -302,7 +302,8 @@ class _Import:
         if self.massless:
             massless = ", ".join(self.massless)
             self.notes.append(
-                f"unchanged: the links {massless} have no inertia; comments in the file contain values to replace"
+                f"unchanged: the links {massless} have no inertia;"
+                " replace the placeholders in the comments of the file"
             )
 
 

@@ -36,7 +36,7 @@ _GOLDEN = (np.sqrt(5.0) - 1.0) / 2.0
 # The samples resolve a function if unresolved intervals cover at most this fraction of the searched time span.
 _UNRESOLVED = 0.01
 _SAME = 1e-9  # Two times count as equal if their relative difference is at most this value.
-# The step-size control of an integrator remembers short steps for a time of this many step lengths.
+# After a short step, the step-size control of an integrator needs about this many step lengths to take long steps.
 _MEMORY = 16.0
 
 

@@ -132,9 +132,9 @@ def linear(time: Array, values: Array, *, kinks: bool) -> Piecewise:
 
 
 def derivative(piece: Expr, x: Expr, order: int) -> Expr:
-    """Return the derivative of a polynomial piece at the argument x; the order is 0 to 3.
+    """Return the derivative of order 0, 1, 2 or 3 of a cubic polynomial at the argument x.
 
-    The argument `piece` contains the left end and the four coefficients of the piece, shape (5,).
+    The argument `piece` has the shape (5,): left end of the interval, and four coefficients.
     """
     _, c0, c1, c2, c3 = piece
     return _DERIVATIVES[order](x - piece[0], c0, c1, c2, c3)

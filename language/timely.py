@@ -18,7 +18,8 @@ from .pace import STEADY, Pace, merged, searched
 
 Array = NDArray[np.float64]
 _POLYNOMIAL = ("+", "-", "*", "neg", "quintic_0")
-_POWERS = (2.0, 3.0, 4.0)  # A power with one of these exponents counts as a polynomial, which few samples resolve.
+# A power with one of these exponents counts as a polynomial, for which a few samples suffice.
+_POWERS = (2.0, 3.0, 4.0)
 # The outermost samples of a smooth interval lie this fraction of its length inside the interval.
 _INSIDE = 1e-9
 

@@ -104,7 +104,7 @@ class Law:
     ) -> None:
         self._element, self._coordinate, self._expression = element, coordinate, expression
         self._driven = driven
-        # Each key is a symbol name, and each value is the expression of a quantity that the element has published.
+        # Expressions of the quantities that the law has defined so far, by symbol name.
         self._known: dict[str, Expr] = {}
         self.observed: dict[str, Expr] = {}
         self.efforts: list[tuple[str, Expr]] = []

@@ -19,7 +19,7 @@ from .point import OperatingPoint
 from .state_space import StateSpace
 
 _STILL = 1e-6  # A rate counts as zero if it is at most this fraction of its typical magnitude.
-# The typical rate of a state is at least the rate that results if every scaled state changes by this value.
+# The typical time derivative of a state is at least its change if every scaled state changes by this value.
 _MOVED = 1e-6
 _SHOWN = 3  # A note lists at most this many signals.
 _TINY = 1e-300  # A denominator is at least this value, which prevents division by zero.
@@ -147,7 +147,7 @@ def _natural(space: StateSpace, model: System, point: OperatingPoint) -> Array:
     at = (point.t, *_coordinates(model, point), z)
     sizes = analysis.natural_accelerations(model.with_inputs(point.inputs), at)
     names = [name for level in ("position", "velocity") for name in signal_names(coordinates, level)]
-    # Natural accelerations do not include the states of filters and controllers.
+    # Natural accelerations are known for coordinates only, so states of filters and controllers have the value 0.
     internal = np.zeros(len(further) - len(bristles))
     known = dict(zip([*names, *further], [*sizes, *sizes, *sizes[bristles], *internal], strict=True))
     found = np.array([known[name] for name in space.states])

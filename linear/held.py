@@ -74,8 +74,8 @@ def _trim_notes(model: System, space: StateSpace) -> StateSpace:
         notes.append(f"motions are held at their values at t = 0: {_listed(held)}")
     if moved:
         notes.append(
-            f"trim moves {', '.join(moved)}; with the trim inputs, a run does not remain at rest, because it"
-            " begins at the initial state of the description"
+            f"the equilibrium that trim has found differs from the described initial state in {', '.join(moved)};"
+            " a run begins at the described initial state, so it does not remain at rest with the trim inputs"
         )
     return replace(space, notes=(*space.notes, *notes))
 

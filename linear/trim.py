@@ -19,7 +19,7 @@ from .point import OperatingPoint, Plant
 
 _ITERATIONS = 50  # The search for a steady state ends after this many Newton steps.
 _LONGEST = 0.3  # A Newton step changes each coordinate by at most this value, rad or m.
-# In a steady state, constraint residuals and relative accelerations are at most this value.
+# In a steady state, constraint residuals and scaled accelerations are at most this value.
 # Accelerations in the search for a steady state are divided by their typical magnitudes.
 _BALANCED = 1e-10
 _RANK = 1e-12  # Singular values of the Jacobian below this fraction of the largest one count as zero.

@@ -82,7 +82,7 @@ class _Builder(Generic[S, V, M]):
 
     def __init__(self, chain: Description, algebra: Algebra[S, V, M]) -> None:
         self.chain, self._general = chain, algebra
-        # The object `algebra` creates numbers or symbols, and records the table entry that defines each number.
+        # `algebra` creates numbers or symbols, and records which key of the description defines each.
         self.algebra = algebra
         self.bodies: list[Body[S, V, M]] = []
         self.coordinates: list[Coordinate[S]] = []

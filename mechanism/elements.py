@@ -25,7 +25,7 @@ from .parts import CoulombFriction, EndStops, Filter, HuntCrossley, Place, Plane
 
 # A function of this type returns a body-fixed point from a link, a position on the link, a name and a description.
 Placed = Callable[..., Place[V]]
-# A function of this type returns the expression of an input, given the input's name and its text or number.
+# A function of this type returns an input's expression, given the input's name and its described value.
 Given = Callable[[str, str | float | None], Expr | None]
 
 

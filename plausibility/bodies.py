@@ -15,7 +15,7 @@ from .remark import Remark
 _LARGEST = 5.0  # A radius of gyration is implausible if it exceeds this multiple of the mechanism's extent.
 _SMALLEST = 1e-3  # A radius of gyration is implausible if it is below this fraction of the body's own size.
 _ROUNDING = 1e-9  # A body counts as a point mass if its radius of gyration is at most this fraction of its size.
-# A length may be in mm instead of m if it exceeds the next smaller length by more than this factor.
+# A length was possibly entered in mm instead of m if it exceeds this many times the next smaller length.
 _APART = 200.0
 _LONGEST = 10.0  # A length up to this value, m, is always plausible.
 

@@ -113,7 +113,7 @@ def largest_differences(runs: Sequence[CaseRun]) -> dict[str, float]:
     return {case: max(ratio for _, ratio in d.values()) for case, d in distances.items() if d}
 
 
-# Words of the report for findings that are false in `result.json`.
+# The report uses these words for findings whose value in `result.json` is `false`.
 NOT = {
     "consistent": "inconsistent",
     "agrees": "disagrees",

@@ -60,7 +60,7 @@ OVER_TIME: dict[str, tuple[int, Callable[..., Any], str]] = {
     "settling": (2, _settling, "settling(x, band): time after which x stays within ± band of its last value, s"),
 }
 _MOST_ARGUMENTS = 1000
-# These functions return the extreme value over time for one argument, and at each time for several arguments.
+# With one argument, these functions return the extremum over time; with several, the extremum at each time.
 _OF_ANY_NUMBER = ("max", "min")
 
 

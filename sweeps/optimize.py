@@ -124,10 +124,11 @@ def limits(texts: Sequence[str]) -> tuple[Limit, ...]:
             number = float(match[3]) if match else np.nan
         except ValueError:
             number = np.nan
+        option = f"--constraint {text!r}"
         if match is None or not np.isfinite(number):
             problems.append(
                 Problem(
-                    f"--constraint {text!r}",
+                    option,
                     "expected a constraint of the form: expression <= number, or expression >= number",
                 )
             )
@@ -135,7 +136,7 @@ def limits(texts: Sequence[str]) -> tuple[Limit, ...]:
         try:
             (objective,) = objectives([f"constraint{len(found) + 1}={match[1].strip()}"])
         except DescriptionError as error:
-            problems += [Problem(f"--constraint {text!r}", problem.message) for problem in error.problems]
+            problems += [Problem(option, problem.message) for problem in error.problems]
             continue
         found.append(Limit(objective, 1 if match[2][0] == "<" else -1, number))
     if problems:

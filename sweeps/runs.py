@@ -162,8 +162,8 @@ class FmuPool:
         """Execute a run, and return its scalar results and its recorded signals as two arrays.
 
         The scalar results, shape (objectives + 3,), are the objectives, the initial and
-        final constraint violation, and the computing time, s. The signals have the shape (N, kept) for N
-        output times.
+        final constraint violation, and the computing time, s. The signals have the shape (N, K) for N output
+        times and K recorded signals.
 
         Raises
         ------

@@ -155,7 +155,8 @@ def check_signals(
                 problems.append(Problem(where, f"there is no {what} {name!r}{told}; {alternatives(name, names)}"))
         for objective in asked:
             wrong = objective.problem(constants) if all(name in known for name in objective.signals) else ""
-            problems += [Problem(f"--objective {objective.name}", wrong)] if wrong else []
+            option = f"--objective {objective.name}"
+            problems += [Problem(option, wrong)] if wrong else []
     if len({(s.run.stop, s.run.output_step) for s in found}) > 1:
         text = "output times differ between runs; do not vary simulation.stop and simulation.output_step"
         problems.append(Problem("--set", text))

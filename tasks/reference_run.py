@@ -50,11 +50,11 @@ def reference_run(model: System, inputs: InputTable | None, progress: Progress) 
 def reference_runs(
     model: System, problem: analysis.InitialValueProblem, progress: Progress
 ) -> tuple[Trajectory, Trajectory]:
-    """Simulate by the reference solver, and return the run with two sets of signals.
+    """Simulate by the reference solver, and return two trajectories of this run.
 
-    The first result contains the signals of the model, with natural magnitudes. Natural magnitudes are
-    the scales of relative errors. In addition to the signals of the model, the second result contains all
-    joint reactions, wrenches of closures and forces of supports.
+    The first trajectory contains the signals of the model and their natural magnitudes, by which errors
+    are divided. The second trajectory also contains all joint reactions, all wrenches of loop closures
+    and all support forces.
 
     SolveError is raised if the simulation fails. If the step is too long, the error message contains a
     remedy. SolveError is also raised if the equations and the reference solver have different signals.

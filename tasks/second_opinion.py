@@ -28,10 +28,11 @@ from ..runs.compare.sensitivity import FINER
 from ..runs.fmpy_runs.inputs import InputTable
 
 NAME = "oracle"
-LIMIT = 600.0  # Limit of the wall-clock time of the oracle's process, s.
-TOLERANCE = 1e-5  # Smallest tolerance for the oracle's results, because SciPy's integrators limit their accuracy.
+LIMIT = 600.0  # Time limit for the process of the oracle, the independent Python solver, s.
+# Smallest tolerance for comparisons with the oracle, because SciPy's integrators limit its accuracy.
+TOLERANCE = 1e-5
 _UNCONFIRMED = "the oracle, which shares nothing with the reference, has no run to compare with"
-# Both solvers detect these kinds of events at any time. They detect other kinds only in active elements.
+# Both solvers detect these kinds of events at any time, and other kinds only while their element exerts a force.
 _ALWAYS = frozenset({"touches", "is clear", "lifts", "is met", "is left", "is taut", "is slack"})
 _SAME = 1e-4  # Two event times count as equal if they differ by less than this fraction of the run.
 _BRIEF = 1e-3  # If an event is reversed within this fraction of the run, one solver may miss it.

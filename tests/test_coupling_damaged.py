@@ -328,7 +328,7 @@ DAMAGES = {
         Case({"A": mass(x=0.1), "B": mass(x=0.102)}, (), notes=_PIN),
         Case({"A": mass(x=0.1), "B": mass(x=0.1)}, (), notes=_PIN),
         "error",
-        r"positions of the rigid connection of A\.x and B\.x differ by 0\.002",
+        r"positions of both ends of the rigid connection of A\.x and B\.x differ by 0\.002",
     ),
     "pin whose sides move apart": Damage(
         Case({"A": mass(v=0.0), "B": mass(v=0.5)}, (), notes=_PIN),

@@ -316,7 +316,7 @@ def test_loop_without_memory() -> None:
 def test_growth_stops_a_run() -> None:
     """Sequential steps of a stiff loop end with a sentence, not with large numbers."""
     parts = mass("A", 1.0, 10.0, 0.1, 0.0, restores=False), mass("B", 1.0, 40.0, 0.0, 0.0, restores=False)
-    with pytest.raises(SolveError, match="the coupling is unstable; let all FMUs save and restore"):
+    with pytest.raises(SolveError, match=r"the coupling is unstable at t = .* let all FMUs save and restore"):
         judged(joined(*parts, spring(1e6)), 5.0, step=0.01)
 
 
@@ -593,7 +593,7 @@ def test_pin_that_is_open_at_the_start() -> None:
     """Positions that differ before the first step are refused, with the pin and its gap."""
     first, second = mass("A", 1.0, 10.0, 0.1, 0.0), mass("B", 10.0, 1e3, 0.102, 0.0)
     network = Network([first, second], [], [Pin(("A", "x"), ("B", "x"), ("A", "f"), ("B", "f"))])
-    with pytest.raises(SolveError, match=r"positions of the rigid connection of A\.x and B\.x differ by 0\.002"):
+    with pytest.raises(SolveError, match=r"positions of both ends of the rigid connection of A\.x and B\.x differ by 0\.002"):
         judged(network)
 
 

@@ -94,7 +94,10 @@ def test_values_on_either_side_of_an_event_agree() -> None:
     early = _changed("force", 5, 0.0)
     outcome = compare(_stepped(), early, units, 1e-9)
     assert outcome.ok
-    assert outcome.note == "output times at which only one of the runs has passed a nearby event: 1"
+    assert (
+        outcome.note
+        == "number of output times before which only one of the two runs has handled a nearby event: 1"
+    )
     assert error_over_time(_stepped(), early, units)[1].max() == 0.0
     assert compare(_stepped(), _stepped(), units, 1e-9).note == ""
     faults = (("force", 5, 1.5, 0.5), ("force", 6, 0.0, 1.0), ("x", 5, 0.4, 0.1), ("force", 5, np.nan, np.inf))

@@ -101,7 +101,7 @@ def test_decimal_commas_are_named(tmp_path: Path, rows: tuple[str, ...], message
         (["0.1,1", "1,1"], r"expected times that cover 0 to 1 s, got 0\.1 to 1 s"),
         (
             ["0,1", "0.5,1", "0.5,2", "0.5,3", "1,0"],
-            r"in at most two rows, got 0\.5 s for the third time in row 4",
+            r"in more than two rows, got 0\.5 s for the third time in row 4",
         ),
         ([], "at least one line of numbers"),
     ],

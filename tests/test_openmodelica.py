@@ -387,7 +387,7 @@ def test_wrong_program(tmp_path: Path) -> None:
     program = tmp_path / "omc"
     program.write_text("#!/bin/sh\necho broken >&2; exit 4\n")
     program.chmod(0o755)
-    with pytest.raises(MissingToolError, match="does not answer the option --version; its output: broken"):
+    with pytest.raises(MissingToolError, match="prints no version for the option --version; its output: broken"):
         openmodelica.find(str(program)).version()
 
 

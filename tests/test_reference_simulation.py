@@ -244,7 +244,7 @@ ENDS: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
     ),
     "root": (
         {"x": "upper.angle - sqrt(0.2 - t)"},
-        ("ends at t = ", "accelerates without bound", "sqrt in programmed constraint x reaches the end"),
+        ("ends at t = ", "grows without bound", "sqrt in programmed constraint x reaches the end"),
     ),
     "runaway": ({"x": "upper.angle - start(upper.angle) - 1e-6*exp(1e6*t)"}, ("without bound", "its rate is")),
     "logarithm": ({"x": "upper.angle - 0.1*log(0.1 - t)"}, ("without bound", "log in programmed constraint x")),

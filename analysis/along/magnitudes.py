@@ -29,10 +29,11 @@ from ...reference.solve.solver import InitialValueProblem
 
 _SAMPLES = 25  # States are sampled at no more than this many output times of the run.
 _QUANTITIES = ("position", "velocity", "acceleration", "effort", "bristle")
-_CANCELLED = 1e-8  # An expression's magnitude is at least this fraction of the sum of its terms' absolute values.
-# A signal's magnitude is at least this fraction of the change that forces could cause during the run.
+# The assumed magnitude of an expression is at least this fraction of the sum of its terms' absolute values.
+_CANCELLED = 1e-8
+# The assumed magnitude of a signal is at least this fraction of the change that forces could cause during the run.
 _LEFT = 1e-4
-# For lower bounds of magnitudes, each coordinate is displaced by this fraction of a typical displacement.
+# Least magnitudes of signals follow from displacements of coordinates by this fraction of typical displacements.
 _SHAKEN = 1e-6
 _LATE = 1e-12  # The error of an event time t is assumed to be at most this value times max(t, 1 s).
 

@@ -90,7 +90,7 @@ class _Projection:
             for _ in range(_ITERATIONS):
                 rows = self._at(t, position)
                 gradient = rows.C[:, self._own]
-                # Of all points on the linearised constraints, the next position is nearest to the actual position.
+                # The next position is the point on the linearised constraints nearest to the actual position.
                 change = actual - np.linalg.pinv(gradient) @ (rows.Phi + gradient @ (actual - position)) - position
                 position = position + change
                 gap = float(np.linalg.norm(change))

@@ -26,7 +26,7 @@ from ..start.left_out import LeftOut
 
 # The step size may tend to zero if this many successive steps are each no longer than the previous step.
 _SHRINKING = 15
-_SHRUNK = 1e-5  # A step size may tend to zero if it is below this fraction of the longest step in the run.
+_SHRUNK = 1e-5  # A step size below this fraction of the longest step in the run possibly tends to zero.
 _POINTS = 1000  # Redundant constraints are checked at least this many times in a run.
 # Minima of the Jacobian's smallest singular value are located only below this fraction of its maximum in the run.
 _FALLING = 0.3
@@ -37,15 +37,15 @@ _TURNED = 0.7
 _FASTEST = 3e8
 # The slope of a singular value at an end of a step is a difference quotient over this fraction of the step.
 _EDGE = 1e-3
-# A state is near a singularity if the Jacobian's smallest singular value is below this fraction of its maximum.
+# A state is near a singularity if the smallest singular value is below this fraction of its maximum in the run.
 _CLOSE = 0.1
-# A singularity explains short steps if the smallest singular value is below this fraction of its maximum.
+# A singularity explains short steps if the least singular value is below this fraction of its maximum in the run.
 _VERY_CLOSE = 1e-2
 _SHORT = 1e-2  # Near a singularity, a step counts as short if it is below this fraction of the longest step.
 _AHEAD = 0.1  # The search for a singular position extends ahead in time by this fraction of the longest step.
-# A position is singular if the Jacobian's smallest singular value is below this fraction of its maximum.
+# A position is singular if the smallest singular value is below this fraction of its maximum in the run.
 _SINGULAR = 1e-4
-# Integration errors can cause singular values up to this multiple of √tolerance, relative to the maximum.
+# Due to integration errors, a zero singular value is up to this times √tolerance times its maximum in the run.
 _ERRORS_ROOT = 3.0
 # Messages name a constraint if its coefficient in a normalised linear dependence exceeds this value.
 _INVOLVED = 0.1
@@ -190,7 +190,7 @@ class SingularityMonitor:
             return
         coordinate = self._motion.model.mechanism.coordinates[int(self._motion.rates[k])]
         raise SolveError(
-            f"the motion ends at t = {t:.5g} s: {coordinate.name} accelerates without bound, its rate is"
+            f"the motion ends at t = {t:.5g} s: the rate of {coordinate.name} grows without bound, to"
             f" {rates[k]:.3g} {coordinate.unit}/s; check its drive, or reduce the step size of RK4"
         )
 

@@ -13,7 +13,7 @@ from ...reference.kinematics.extent import units_of_change
 from ...reference.solve.solver import InitialValueProblem
 
 # Central differences change each state variable by this increment, in its SI unit.
-# In mechanisms smaller than 1 m, displacements change by this fraction of the characteristic length.
+# In mechanisms smaller than 1 m, this increment of displacements is a fraction of the characteristic length.
 _DIFFERENCE = 1e-6
 
 

@@ -137,7 +137,7 @@ class LeftOut:
             scale = scale + sizes.C @ np.abs(motion) + np.abs(values - rows.C @ motion)
             allowed = _CURVED * violated
         scale = scale[self.rows] + np.abs(implied)
-        # The tolerance for rounding errors is proportional to the sum of the terms, but constant for sums above 1.
+        # The admissible rounding error is proportional to the sum of the terms; for sums above 1, it is constant.
         small = np.maximum(self._open * np.minimum(scale, 1.0), _NOISE)
         return found, allowed * scale + small
 

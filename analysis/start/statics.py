@@ -229,7 +229,7 @@ class _Balance:
 
         def pulls(at: Array) -> Array:
             state = self._model.state(np.zeros(len(at)), at, np.zeros_like(at), Segment(0.0))
-            # Rounding errors in Jacobian rows have no effect, because the multipliers of such rows are zero.
+            # Jacobian rows that are only rounding errors have no effect, because their multipliers are zero.
             bound = multipliers @ self._model.constraints.loops.rows(state.posture).C
             return np.asarray((self._model.forces(state).total + bound)[:, self.free])
 

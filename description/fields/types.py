@@ -76,7 +76,7 @@ def _is_array(value: Any) -> bool:
     return isinstance(value, list | tuple)
 
 
-# The input selects the union member in advance, so that errors refer only to the intended member.
+# The type of a table is selected before the validation, so that errors refer only to the intended type.
 
 
 def _count(value: Any) -> str:

@@ -57,7 +57,7 @@ class Simulation(Part):
     """Step size of the method RK4, s; other methods adapt their step size."""
     method: Literal["RK4", "DOP853", "Radau", "BDF", "LSODA"] = "Radau"
     """Integration method of the reference solver; the FMU has its own method."""
-    # Below 1e-12, rounding errors of double precision disturb the solvers.
+    # At tolerances below 1e-12, rounding errors of double precision disturb the solvers.
     tolerance: Annotated[float, Field(strict=True, ge=1e-12, le=0.1)] = 1e-9
     """Relative tolerance of the solvers, dimensionless; the tolerance of comparisons is 100 times as
     large, and at least 1e-6."""

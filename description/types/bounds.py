@@ -49,4 +49,5 @@ NON_NEGATIVE = Bounds(0.0)
 EXPONENT = Bounds(1.0, 2.0)  # bounds of the exponent γ of the Dahl friction model
 HERTZIAN = Bounds(1.0, 10.0)  # bounds of the exponent of the penetration depth in a contact law
 SAMPLE_TIME = Bounds(1e-6)  # bounds of the sample time of a controller, s
-RAMP = Bounds(0.0, 0.5, exclusive=True)  # bounds of the acceleration phase, as a fraction of the leg time
+# The duration of the acceleration phase, divided by the time between two waypoints, must be within these bounds.
+RAMP = Bounds(0.0, 0.5, exclusive=True)

@@ -14,7 +14,7 @@ from typing import Literal
 X, Y, Z = 0, 1, 2
 
 # Largest initial rotation between two frames that a closure aligns, rad.
-# Beyond this angle, springs or cosine conditions would drive the frames further apart.
+# Beyond this angle, springs and conditions on direction cosines would rotate the frames further apart.
 MOST_TURNED = pi / 2
 
 
@@ -62,7 +62,8 @@ def _between(a: int, b: int) -> Condition:
 
 
 _SAME_ORIGIN = (_along(X), _along(Y), _along(Z))
-_SAME_AXES = (_between(Z, Y), _between(X, Z), _between(Y, X))  # Urbaś 2016, equation (12): d_φ, d_θ, d_ψ
+# These conditions are d_φ, d_θ and d_ψ in equation (12) of Urbaś 2016.
+_SAME_AXES = (_between(Z, Y), _between(X, Z), _between(Y, X))
 
 CLOSURE_TYPES: dict[str, tuple[Condition, ...]] = {
     "revolute": (*_SAME_ORIGIN, _between(X, Z), _between(Y, Z)),

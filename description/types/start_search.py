@@ -110,4 +110,5 @@ SETTLED = 1e-13  # a search ends if its step is below SETTLED · max(1, largest 
 CLOSE = 1e-6  # longest Newton step that is accepted without a check of the forces, rad or m
 SMALLEST = 1e-12  # stiffnesses or forces below this fraction of the largest one count as zero
 PATIENCE = 20  # number of recent steps whose residuals decide whether a search makes progress
-PROGRESS = 0.9  # a search fails if its smallest recent residual exceeds this fraction of its largest one
+# A search fails if its smallest recent residual exceeds this fraction of its largest recent residual.
+PROGRESS = 0.9

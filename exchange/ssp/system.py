@@ -159,7 +159,8 @@ def write_ssp(plant: Path, out: Path, controller: Path | None = None, connect: S
     }
     if controller is None and connect:
         raise DescriptionError(
-            "connect", f"expected a controller FMU, because {connect[0]!r} connects a variable of a controller"
+            "connect",
+            f"{connect[0]!r} connects a variable of a controller, but there is no controller FMU; give one",
         )
     if controller is None:
         slot = SspElement("Controller", "Place for a controller", tuple(map(_opposite, own.connectors)))

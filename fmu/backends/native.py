@@ -56,7 +56,7 @@ _FLAGS: dict[str, tuple[str, ...]] = {
     "equations_outputs_reverse.c": ("-w", "-O1"),
 }
 # A source file with more than this many characters, without comments, gets a lower optimisation level.
-# Long source files, such as those of a humanoid robot, are equally fast at a lower optimisation level.
+# The code of long source files, such as that of a humanoid robot, runs equally fast at a lower optimisation level.
 _LONG: dict[str, tuple[int, str]] = {
     "equations_dynamics.c": (390_000, "-O1"),
     "equations_dynamics_forward.c": (1_110_000, "-Og"),

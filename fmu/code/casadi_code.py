@@ -13,7 +13,7 @@ from .tape import tape
 # Groups of evaluation stages that the dictionary omits share the C source file of the outputs.
 _FILES = {"prepare": "start", "start": "start", "dynamics": "dynamics"}
 # In a loop with a rising and a falling index, gcc 12 computes addresses as a null pointer plus an index.
-# Because of null pointers, gcc 12 concludes that the loop accesses no memory, and removes the function call.
+# gcc 12 therefore concludes that the loop accesses no memory, and removes the function call.
 # Without the pragma, an FMU of the robot talos_full_v2 from example-robot-data had wrong accelerations.
 # Unlike a compiler flag, a pragma also protects users who compile an FMU's sources themselves.
 HEADER = """\

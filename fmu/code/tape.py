@@ -156,7 +156,7 @@ class _Instructions:
         blocks = np.where(computed, COMPUTED, self._given[sources, 0])
         elements = np.where(computed, self._numbers[sources], self._given[sources, 1])
         blocks[self._constant | (sources < 0)] = NOTHING
-        # A constant first operand is part of the C template, so the second operand moves to column 0.
+        # A constant first operand is written into the C code itself, so column 0 contains the second operand.
         for found in (blocks, elements):
             found[self._constant[:, 0]] = found[self._constant[:, 0], ::-1]
         return blocks[self._operations], elements[self._operations]

@@ -17,7 +17,8 @@ def universal(libraries: Sequence[bytes]) -> bytes:
     if len(libraries) == 1:
         return libraries[0]
     header, body = struct.pack(">II", _MAGIC, len(libraries)), b""
-    start = 1 << _ALIGNMENT  # The first library begins at this byte, after the header of the universal file.
+    # In a macOS universal binary, which contains several libraries, the first library begins at this byte.
+    start = 1 << _ALIGNMENT
     for library in libraries:
         # The header of each library contains the processor's type and subtype.
         processor = struct.unpack_from("<II", library, 4)

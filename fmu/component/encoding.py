@@ -286,7 +286,9 @@ class ComponentEncoder:
         return self._write(_CANONICAL, b"\2" + number(resource), CORE_FUNCTION)
 
     def lower(self, function: int, memory: int) -> int:
-        """Define the core function by which a WebAssembly module calls an import (`canon lower`)."""
+        """Define the low-level function by which a WebAssembly module calls an imported function.
+
+        The specification of WebAssembly components names this definition `canon lower`."""
         return self._write(_CANONICAL, b"\1\0" + number(function) + _options(memory), CORE_FUNCTION)
 
     def lift(self, core_function: int, of: Type, memory: int, realloc: int, release: int) -> int:

@@ -86,7 +86,7 @@ do-step: func<current-communication-point: f64, communication-step-size: f64,
     no-set-fmu-state-prior-to-current-point: bool -> result<do-step-result, status>>
 """
 
-# Each FMI variable type corresponds to the WebAssembly interface type of a single value.
+# WebAssembly interface type of a scalar of each FMI variable type.
 _VALUES = {
     "float32": "f32",
     "float64": "f64",

@@ -152,7 +152,7 @@ def constraints(
         ("velocity", rows.Phi_dot, "Euclidean norm of the time derivatives of all constraint functions"),
     ):
         norm = ir.call("sqrt", vector @ vector)
-        # The nominal value 1 shows simulation masters that violations far below the tolerance are negligible.
+        # With the nominal value 1, simulation masters neglect violations far below their tolerance.
         program.outputs.append(Output(violation(level), "1", text, norm, nominal=1.0))
 
 

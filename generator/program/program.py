@@ -555,7 +555,7 @@ class EquationSystem:
         Together, the expressions must define all elements.
         """
         name = self.fresh(name)
-        # A Modelica parameter has a single defining expression, so a quantity defined in blocks is a variable.
+        # A Modelica parameter has one defining expression, so an array defined slice by slice is a variable.
         whole = all(index == () for index, _ in parts)
         constant = whole and not traits.replaceable and all(self.is_constant(expr) for _, expr in parts)
         self.items.append(

@@ -1,4 +1,4 @@
-"""Conversion of the numbers of a description into symbols of parameters of a program."""
+"""Functions that replace the numbers of a description by symbols of model parameters."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 from ...language import ir
 from ...language.ir import Expr
 
-# In tree_solve.h, a body rotates about its origin ("turns"), translates ("shifts") or moves in any way ("moves").
+# In tree_solve.h, "turns" is a rotation about the body's origin, "shifts" a translation, and "moves" any motion.
 TreeMotion: TypeAlias = Literal["turns", "shifts", "moves"]
 _INERTIA = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 

@@ -16,7 +16,7 @@ from scipy.spatial.transform import Rotation
 from ...core.trajectory import Array
 from .machine import GROUND, Machine, Place
 
-# Component n of a × b is a_i b_k for the index pair n minus a_i b_k for the index pair n + 3.
+# Component n of a × b is a_i·b_k − a_j·b_l, where (i, k) is the index pair n and (j, l) is the index pair n + 3.
 _FIRST, _SECOND = np.array([1, 2, 0, 2, 0, 1]), np.array([2, 0, 1, 1, 2, 0])
 
 

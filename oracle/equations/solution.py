@@ -13,7 +13,7 @@ from ...core.trajectory import Array
 from .dynamics import subtree_wrench
 from .model import Model, Situation
 
-# In the formulation `gpme_reduced`, a nonzero residual Φ̇ + κΦ, with gain κ, decays at this rate, 1/s.
+# In `gpme_reduced`, integration errors make Φ̇ + κΦ nonzero; this residual decays at this rate, 1/s.
 _STIFFER = 50.0
 # The squared normal force is increased by this value, N², for a finite derivative of the normal force at zero.
 _SMOOTH = 1e-12

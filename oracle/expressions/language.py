@@ -73,8 +73,8 @@ class Expression:
     lookups : tuple
         Pairs of a lookup table and its argument, for all tables whose argument is linear in time.
     is_sum : bool
-        Whether the expression is a sum, difference or product, so that it varies no faster than its
-        operands.
+        Whether the expression is a sum, difference or product. The time scales of such an expression
+        are assumed to be those of its operands.
     """
 
     of: Compiled

@@ -16,7 +16,10 @@ from .state import Derivatives
 
 
 class SizedJet(Jet):
-    """Scalar with its derivatives, and the magnitudes of the terms whose sums are the value and the gradient.
+    """Scalar with its derivatives, and bounds of the rounding errors in its value and gradient.
+
+    The value and the gradient are sums of terms. The sums of the magnitudes of these terms bound the
+    rounding errors.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ from .constraints import CompiledConstraints
 from .redundancy import Elimination, MinimumNorm, independent_rows, scaled
 
 # Drives cannot realise a constraint if the least-squares residual of its unit Jacobian row exceeds this value.
-# The drives' efforts are not unique if a singular value of their normalised system is at most this value.
+# Drive efforts are not unique if the normalised matrix of their equations has a singular value up to this limit.
 _LEFT = 1e-6
 
 
@@ -124,7 +124,7 @@ class Actuated:
         if np.linalg.matrix_rank(system, tol=_LEFT) < system.shape[1]:
             raise SolveError(
                 f"the efforts of the drives of {joints} are not unique: closures, knife edges or other drives can"
-                " exert the same forces; remove a joint from constraints.actuated, or name another joint"
+                " exert the same forces; remove a joint from constraints.actuated, or replace it by another joint"
             )
         for k in constraints.programmed:
             row = C[k]

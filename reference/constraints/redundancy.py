@@ -20,11 +20,11 @@ from scipy.linalg import qr
 
 from ...core.trajectory import Array
 
-# If all rows of a Jacobian have length 1, singular values up to this fraction of the largest one count as zero.
+# If a Jacobian has normalised rows, singular values up to this fraction of the largest one count as zero.
 TOLERANCE = 1e-8
-# A Jacobian row counts as zero up to this fraction of its terms: input data often have only eight digits.
+# A Jacobian row counts as zero if its length is at most this fraction of the sum of its terms' magnitudes.
 _ZERO = 1e-7
-# A Jacobian row is divided by at least this fraction of its terms, which avoids amplified rounding errors.
+# A Jacobian row is divided by its length, or by this fraction of the sum of its |terms| if that is larger.
 _SHORT = 1e-6
 # A Jacobian row is a rounding error if its length is at most this fraction of the longest row's length.
 _ROUNDING = 1e-12

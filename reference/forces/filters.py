@@ -60,7 +60,7 @@ class Filters:
         own = state.lag[..., : self.size]
         begin = np.broadcast_to(self._begins(state.q), (*state.q.shape[:-1], len(self._filters)))
         y, rate = begin + own[..., ::2], own[..., 1::2]
-        # Filter outputs are set first, because a filter's controller may measure forces that depend on an output.
+        # Filter outputs are set first, because a filter's input signal may depend on the outputs of filters.
         known = replace(state, followed=np.stack([y, rate, np.zeros_like(y)], axis=-1))
         u = np.stack([self._command(i, begin[..., i], known) for i in range(len(self._filters))], axis=-1)
         second = self._frequency**2 * (u - y) - 2 * self._frequency * rate

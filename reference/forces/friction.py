@@ -73,7 +73,7 @@ def _lugre(friction: Friction, rate: Array, z: Array) -> _Bristle:
 
 
 def _dahl(friction: Friction, rate: Array, z: Array) -> _Bristle:
-    """Return bristle rate and friction coefficient of the Dahl model (Dahl, 1968). Both have shape (…)."""
+    """Return bristle rate and friction coefficient of the Dahl model (Dahl, 1968), shaped like `rate`."""
     free = 1.0 - friction.sigma0 * z * np.sign(rate) / friction.mu_s
     return rate * abs(free) ** friction.gamma * np.sign(free), friction.sigma0 * z
 

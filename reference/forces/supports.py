@@ -55,7 +55,8 @@ class Supports(ForceElements):
         """
         deflection, _, jacobian = self._deflection(state)
         parts = self._parts(state)
-        size = self._position.size  # NumPy cannot infer this length if the array has no supports.
+        # If there are no supports, NumPy cannot infer the length of this array dimension.
+        size = self._position.size
         across = -jacobian.reshape(*jacobian.shape[:-2], size)
         forces = parts.reshape(*parts.shape[:-2], size, 1)
         elastic, dissipative, applied = (across @ forces)[..., 0]

@@ -21,9 +21,9 @@ from .integrators import Interpolant, Rate
 
 # The step across a singularity takes this fraction of the time in which the Jacobian changes by 100 %.
 LENGTH = 0.1
-# The singular time is at this fraction of the step, in the middle of the widest gap between nodes of DOP853.
+# In a step across a singularity, the singularity is at this fraction of the step, far from the nodes of DOP853.
 PLACE = 0.467
-# On one branch, velocity changes differ from integrated accelerations by at most this fraction of the speed.
+# While a run stays on one solution branch, Δv and ∫a dt differ by at most this fraction of the speed.
 _JUMP = 0.1
 
 

@@ -41,7 +41,7 @@ _BEGINNING = 0.01  # The first step changes the state by about this fraction of 
 # A step is extended to the end of the time span if the rest is below this fraction of the step.
 _LAST = 1e-3
 _SPACINGS = 10.0  # The solver fails if a step is shorter than this many floating-point spacings at time t.
-# If the right-hand side fails, steps above this many floating-point spacings at time t are shortened.
+# If the right-hand side fails, the step is shortened unless it is below this many floating-point spacings of t.
 _FEW_SPACINGS = 1e3
 # The error after the first Newton iteration is assumed to be this fraction of the correction.
 _FIRST_LEFT = 0.1

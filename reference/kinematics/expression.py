@@ -409,10 +409,9 @@ def named_errors(label: str, at: Instant, evaluated: Callable[[], T]) -> T:
             raise NotVectorisable from None  # A later evaluation of each single state finds the state that fails.
         time = f" at t = {plain(at.atoms['t']):.9g} s" if "t" in at.atoms else ""
         raise SolveError(
-            f"{label} has no value{time}: {error}; keep the arguments of its functions within their"
-            " domains; if abs, min, max or a condition keeps an argument within the domain, enclose it in"
-            " noevent(...); otherwise the value switches only at the event, which is too late for states that an"
-            " integrator evaluates beyond the event"
+            f"{label} has no value{time}: {error}; keep the arguments of its functions within their domains. If"
+            " abs, min, max or a condition keeps an argument within its domain, write noevent(...) around the abs,"
+            " min, max or condition, because without noevent they switch too late for the integrator"
         ) from None
 
 

@@ -211,7 +211,7 @@ class Kinematics:
         for b, body in enumerate(mechanism.bodies):
             self._place(b, body, mechanism.coordinates)
             self._moves[b + 1, mechanism.ancestors(b)] = 1.0
-        # The mask of moved bodies is expanded in advance, because broadcasting would take longer than the product.
+        # The mask of moved bodies is expanded in advance, because broadcasting takes longer than multiplying.
         self._moved = np.tile(self._moves.T[:, None, :, None], (1, 4, 1, 4))
 
     def _place(self, b: int, body: Body, coordinates: Sequence[Coordinate]) -> None:
@@ -269,7 +269,7 @@ class Kinematics:
         frames = np.empty((*q.shape[:-1], self.n + 1, 4, 4))
         frames[..., 0, :, :] = _ONE
         frames[..., 0, :3, 3] = -datum
-        # All array views are created at once, because single indexing would take as long as the matrix product.
+        # All array views are created in advance, because indexing takes as long as the matrix product.
         steps, each = (list(np.moveaxis(x, -3, 0)) for x in (local, frames))
         for previous, step, frame in zip(self._previous, steps, each[1:], strict=True):
             np.matmul(each[previous], step, out=frame)

@@ -1,8 +1,8 @@
 """Quantities that expressions can refer to, with their derivatives along a motion.
 
-The quantities x are coordinates of named points, direction cosines of point frames, generalised
-coordinates, and lengths of force elements. With the Jacobian J = ∂x/∂q, the time derivatives are
-ẋ = J q̇ and ẍ = J q̈ + bias.
+The quantities x are coordinates of named points, direction cosines of frames at named
+points, generalised coordinates, and lengths of force elements. With the Jacobian J = ∂x/∂q, the time
+derivatives are ẋ = J q̇ and ẍ = J q̈ + bias.
 """
 
 from __future__ import annotations

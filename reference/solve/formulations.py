@@ -89,7 +89,7 @@ class Gpme:
             ratios, pivot = partition.ratios(rows)
             if self.fixed is not None or np.all(pivot > self._worn):
                 return partition, ratios, pivot
-        # For many states, the state with the smallest pivot of the old partition determines the new partition.
+        # Of many states, the state with the smallest pivot decides the choice of dependent coordinates.
         worst = rows if rows.ndim == 2 else rows[int(np.argmin(pivot)) if partition is not None else 0]
         self._last = CoordinatePartition(
             self._mechanism, choose_dependent(self._mechanism, worst), self.choice.kept_names

@@ -18,14 +18,15 @@ from ...mechanism import Mechanism
 from ..constraints.redundancy import scaled as _scaled
 from ..kinematics.jet import Number
 
-_ROUNDING = 1e-13  # A matrix with rows of length 1 is regular if its smallest pivot exceeds this value.
-# A Jacobian of dependent coordinates is singular up to this smallest pivot, at which six digits are correct.
+_ROUNDING = 1e-13  # A matrix with normalised rows is regular if its smallest pivot exceeds this value.
+# The Jacobian of the dependent coordinates counts as singular if its smallest pivot is at most this value.
 _SINGULAR = 1e-10
-_RANK = 1e-8  # A column of a Jacobian with rows of length 1 is independent if its pivot exceeds this value.
+# A column of a Jacobian with normalised rows is independent of the others if its pivot exceeds this value.
+_RANK = 1e-8
 
 
 def choose_dependent(mechanism: Mechanism, C: Array) -> tuple[int, ...]:
-    """Return the indices of dependent coordinates, one for each of the m rows of C, shape (m, n).
+    """Return the indices of m dependent coordinates for a constraint Jacobian C of shape (m, n).
 
     QR decomposition with column pivoting selects coordinates with well-conditioned columns. Coordinates
     of joints and of a fixed base are preferred. Other coordinates are chosen only if there are not

@@ -30,8 +30,8 @@ _ASIDE = 0.1
 _ANOTHER = 0.1 * _ASIDE
 _HALVINGS = 8  # A Gauss–Newton step that does not reduce the constraint values is halved at most this many times.
 _TINY = 1e-300  # A denominator is at least this value, which prevents division by zero.
-# Another configuration is searched for after this fraction of the run's duration.
-# The fraction 0.37 of the run is hardly ever a simple fraction of a motion's period.
+# The search for another configuration starts when the run has reached this fraction of its duration.
+# The time at 37 % of a run is hardly ever a multiple of a motion's period.
 _LATER = 0.37
 
 

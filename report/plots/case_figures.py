@@ -21,7 +21,7 @@ from .number_text import decimal
 from .overlay import Overlay, RunCurves
 from .time_series import Panel, panel_grid, readable_factor, set_title
 
-_TIMES = 4  # Flexible links are drawn at the ends of this many equal intervals of the run.
+_TIMES = 4  # Flexible links are drawn at this number of equidistant times of the run.
 
 
 @dataclass(frozen=True)

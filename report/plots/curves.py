@@ -18,7 +18,7 @@ from ...core.trajectory import Array
 from .inline_svg import PAGE_COLOURS
 
 _BUCKETS = 300  # Number of parts of a long curve, each of which keeps its smallest and largest value.
-# Values on the axis are encoded as integers up to this one.
+# Values on the vertical axis of a diagram are encoded as integers from 0 to this number.
 _LEVELS = 65532
 _BELOW, _ABOVE, _GAP = 65533, 65534, 65535
 

@@ -18,7 +18,7 @@ from ...runs.compare.outcome import CaseRun
 from ...runs.compare.stabilisation import Stabilisation
 from . import style
 
-# Dash patterns of cases. If curves coincide, the gaps of later curves show the earlier ones.
+# Each case has one of these dash patterns. If curves coincide, the gaps of later curves show the earlier ones.
 _DASHES: tuple[Any, ...] = ("solid", (0, (5, 1.6)), (0, (2.6, 1.6)), (0, (1.2, 1)), (0, (6, 1.5, 1.2, 1.5)))
 _WIDTHS = (2.6, 1.8)  # Line widths of the first case and of all later cases, points.
 

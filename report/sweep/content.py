@@ -37,7 +37,7 @@ class Effects:
     used: int
 
 
-# Headings of the tables with the smallest and the largest values; the keys are the goals of an objective.
+# Headings of the tables with the smallest and the largest values, by the goal of the optimisation.
 _LOW = {"": "smallest", "maximize": "worst", "minimize": "best"}
 _HIGH = {"": "largest", "maximize": "best", "minimize": "worst"}
 

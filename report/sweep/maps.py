@@ -16,7 +16,7 @@ from ...core.trajectory import Array
 from ..plots.style import BLUE, INK, PAPER, new_figure
 from .content import Content, ExtremeRuns
 
-_MOST = 5000  # Largest number of runs in a map.
+_MOST = 5000  # A map, i.e. a diagram of an objective over two varied keys, shows at most this number of runs.
 _LEVELS = 12
 _FLAT = 1e-9  # An objective counts as constant if its range is below this fraction of its magnitude.
 ORANGE, GREEN = "#d55e00", "#009e73"

@@ -405,7 +405,9 @@ def _note(reference: Trajectory, run: Trajectory, grid: CommonGrid, allowed: Map
         notes.append("the output times of the two runs differ, so values are interpolated by a cubic spline")
     crossed = grid.crossed(allowed)
     if crossed:
-        notes.append(f"output times at which only one of the runs has passed a nearby event: {crossed}")
+        notes.append(
+            f"number of output times before which only one of the two runs has handled a nearby event: {crossed}"
+        )
     for where, other, first in (("the run", run, reference), ("the reference", reference, run)):
         missing = [name for name in first.signals if name not in other.signals]
         if missing:

@@ -198,7 +198,7 @@ def _opened(model: System, found: Residuals, run: Trajectory) -> Iterator[str]:
     limit = model.chain.simulation.violation
     levels = [("violation_position", 0, limit, ""), ("violation_velocity", 1, limit * _rate(model), " per s")]
     for signal, level, most, unit in levels:
-        # Without velocity constraints, the constraint stabilisation alone causes the velocity violation.
+        # If all constraints restrict positions, only the constraint stabilisation causes velocity violations.
         if signal not in run.signals or (level == 1 and not np.any(found.orders == 1)):
             continue
         envelope = _SLACK * np.linalg.norm(_decayed(model, found)[level], axis=1)

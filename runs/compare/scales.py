@@ -10,9 +10,9 @@ from ...core.trajectory import Array, Magnitude
 
 # Constraint violations are zero in an exact run, so relative errors of violations are undefined.
 VIOLATIONS = frozenset({"violation_position", "violation_velocity"})
-# `OWN` is the smallest ratio of a signal's scale to the natural magnitude of the signal.
-# `LINK` is the smallest ratio of a signal's scale to the largest natural magnitude of signals of the same link.
-# `MACHINE` is the smallest ratio of a signal's scale to the largest natural magnitude in the mechanism.
+# The scale of a signal is at least `OWN` times the signal's own natural magnitude.
+# The scale of a signal is at least `LINK` times the largest natural magnitude among the signals of the same link.
+# The scale of a signal is at least `MACHINE` times the largest natural magnitude in the mechanism.
 OWN, LINK, MACHINE = 0.1, 1e-2, 1e-3
 PLACE = 1e-7  # The scale of a signal is at least this fraction of the signal's largest absolute value.
 _OFFSET = 1e-2  # A signal's estimated natural magnitude is at least this fraction of its largest absolute value.

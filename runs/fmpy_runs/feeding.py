@@ -25,7 +25,8 @@ import fmpy
 
 from .inputs import InputTable
 
-_LEAST = 1e-6  # A nominal value is at least this fraction of the state's nominal value in the model description.
+# The solver uses at least this fraction of the state's nominal value in the model description as nominal value.
+_LEAST = 1e-6
 
 
 @contextmanager

@@ -232,5 +232,5 @@ def _time_problems(column: Masked, stop: float) -> list[Problem]:
     thrice = np.flatnonzero((steps[:-1] == 0) & (steps[1:] == 0))
     if len(thrice):
         found = f"{time[thrice[0]]:.9g} s for the third time in row {thrice[0] + 3}"
-        problems.append(Problem("column time", f"expected each time in at most two rows, got {found}"))
+        problems.append(Problem("column time", f"expected no time in more than two rows, got {found}"))
     return problems

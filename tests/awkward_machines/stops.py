@@ -16,7 +16,7 @@ def arc_cosine_of_a_state() -> Table:
     return _forced("5 + acos(bar.angle)", position=0.9)
 
 
-@awkward("stops", "bar.angle accelerates without bound", "check its drive")
+@awkward("stops", "the rate of bar.angle grows without bound", "check its drive")
 def effort_that_explodes() -> Table:
     """exp(10⁴ t): faster than light after 3 ms."""
     return _forced("exp(1e4*t)")

@@ -15,7 +15,7 @@ _DOCKER = "docker:"
 _PROBE = 30.0  # A query for a version or a docker image fails after this time, s.
 # Without -fno-tree-slp-vectorize, gcc needs a time of order n² for omc's function that lists all n variables.
 # Option -funroll-loops accelerates the loop in which omc's C code evaluates all equations.
-# Option -DOMC_DISABLE_OPT= enables optimisation of functions that fill linear systems, which omc disables.
+# By default, omc disables optimisation of functions that fill linear systems; -DOMC_DISABLE_OPT= enables it.
 _C_FLAGS = "-fno-tree-slp-vectorize -funroll-loops -DOMC_DISABLE_OPT="
 # CMake 3.21 and later versions read the file that the environment variable CMAKE_TOOLCHAIN_FILE names.
 _TOOLCHAIN = Path(__file__).parents[2] / "compilers" / "release.cmake"
@@ -81,7 +81,7 @@ class Omc:
         answer = _ask([*self.command(Path.cwd()), "--version"], self.environment)
         if answer is None or answer.returncode != 0 or not answer.stdout.strip():
             said = answer.stderr.strip()[:200] if answer else "nothing"
-            raise MissingToolError(f"{self} does not answer the option --version; its output: {said}")
+            raise MissingToolError(f"{self} prints no version for the option --version; its output: {said}")
         return answer.stdout.strip().splitlines()[0]
 
 

@@ -16,7 +16,8 @@ from ....language.piecewise import Piecewise
 from ...program.program import Assertion, EquationSystem, Lookup, StartValue, TimeEvent
 
 TIME = ir.symbol("time")
-_NAMED = 3  # The name of the variable for `start(x)` contains the names of at most this number of quantities in x.
+# If x is an expression, the variable for `start(x)` is named after at most this number of the quantities in x.
+_NAMED = 3
 _ROUNDING = 1e-9  # The argument of a lookup table may exceed the table's range by this fraction of half the range.
 
 # Functions with kinks or jumps are replaced by conditions, so that Modelica events locate the kinks and jumps.

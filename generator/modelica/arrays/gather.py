@@ -20,7 +20,7 @@ from ...program.items import ConstrainedSolve, Definition, ImplicitSystem, Item,
 from ...program.program import EquationSystem
 from .sums import folded
 
-# Arrays whose elements belong to different table entries have these headings; each key is an index set.
+# Headings in the Modelica source of arrays with one element per joint, link or coordinate, by index set.
 _TITLES = {
     "coordinates": "motion",
     "bodies": "motion",
@@ -464,7 +464,7 @@ def _equations(item: Item) -> Iterator[tuple[Expr, Expr]]:
         yield item.matrix @ ir.symbol(item.name, item.shape), item.right
     elif isinstance(item, ConstrainedSolve):
         raise TypeError(
-            f"the linear system {item.name} has constraints, which Modelica source cannot contain;"
+            f"Modelica source cannot contain the linear system {item.name}, because the system has constraints;"
             " call with_linear_solves() first"
         )
 
