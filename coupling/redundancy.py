@@ -45,7 +45,9 @@ class PinBasis:
         self.size = len(pins) - redundant
 
     def update(self, values: Array) -> None:
-        """Recompute the basis vectors of the space of pin forces for the present positions of the pins.
+        """Recompute the basis of the vector space of forces at rigid connections (pins).
+
+        The basis depends on the positions of the pins.
 
         The positions are elements of `values`, the outputs of the coupled system.
         """

@@ -57,7 +57,10 @@ def _is_affine(argument: Expr, draft: Draft) -> bool:
 def _fits(use: Expr, where: str, table: Table, draft: Draft, continuous: int) -> Iterator[Problem]:
     name, *_ = use.data
     if table.continuous < continuous:
-        yield Problem(where, f"table({name}, …) is {table.interpolation}, but {_lacks(table, continuous)}")
+        yield Problem(
+            where,
+            f"the interpolation of table({name}, …) is {table.interpolation}, but {_lacks(table, continuous)}",
+        )
     if table.ends == "free":
         first, last = table.span
         begin, end = _range(use.args[0], draft)

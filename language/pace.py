@@ -80,9 +80,9 @@ class Pace:
 
     @cached_property
     def marks(self) -> NDArray[np.bool_]:
-        """Whether each interval begins with a short feature that a solver can miss, shape (K,).
+        """Whether each interval begins with a short pulse or jump that a solver can miss, shape (K,).
 
-        A solver can miss a feature if the steps before it are longer than the feature.
+        A solver can miss a pulse if its steps before the pulse are longer than the pulse.
         """
         found = np.zeros(len(self.begins), dtype=bool)
         margin = _SAME * float(np.abs(self.begins).max())

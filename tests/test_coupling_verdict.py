@@ -593,7 +593,9 @@ def test_pin_that_is_open_at_the_start() -> None:
     """Positions that differ before the first step are refused, with the pin and its gap."""
     first, second = mass("A", 1.0, 10.0, 0.1, 0.0), mass("B", 10.0, 1e3, 0.102, 0.0)
     network = Network([first, second], [], [Pin(("A", "x"), ("B", "x"), ("A", "f"), ("B", "f"))])
-    with pytest.raises(SolveError, match=r"positions of both ends of the rigid connection of A\.x and B\.x differ by 0\.002"):
+    with pytest.raises(
+        SolveError, match=r"positions of both ends of the rigid connection of A\.x and B\.x differ by 0\.002"
+    ):
         judged(network)
 
 

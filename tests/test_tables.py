@@ -344,15 +344,16 @@ WRONG: dict[str, tuple[tuple[str, ...], list[str]]] = {
     "a motion with kinks": (
         (GOOD, 'time = "t", value = "angle", interpolation = "linear"', f'{MOTION}"table(slew, t)"'),
         [
-            "motions[0].position (slewing): table(slew, …) is linear, but a motion needs a continuous"
-            ' slope; set interpolation = "cubic"'
+            "motions[0].position (slewing): the interpolation of table(slew, …) is linear,"
+            ' but a motion needs a continuous slope; set interpolation = "cubic"'
         ],
     ),
     "a motion whose acceleration jumps": (
         (GOOD, 'time = "t", value = "angle", interpolation = "pchip"', f'{MOTION}"table(slew, t)"'),
         [
-            "motions[0].position (slewing): table(slew, …) is pchip, but a motion needs a continuous second"
-            ' derivative, because accelerations must not jump; set interpolation = "cubic"'
+            "motions[0].position (slewing): the interpolation of table(slew, …) is pchip,"
+            " but a motion needs a continuous second derivative, because accelerations must not jump;"
+            ' set interpolation = "cubic"'
         ],
     ),
     "a constraint on velocities with kinks": (
@@ -362,8 +363,9 @@ WRONG: dict[str, tuple[tuple[str, ...], list[str]]] = {
             '[[programmed]]\nname = "c"\norder = 1\nexpression = "arm.angle_dot - table(slew, t)"',
         ),
         [
-            "programmed[0].expression (c): table(slew, …) is linear, but a rest length or a constraint on"
-            ' velocities or accelerations needs a continuous slope; set interpolation = "pchip" or "cubic"'
+            "programmed[0].expression (c): the interpolation of table(slew, …) is linear,"
+            " but a rest length or a constraint on velocities or accelerations needs a continuous slope;"
+            ' set interpolation = "pchip" or "cubic"'
         ],
     ),
     "a run beyond free ends": (

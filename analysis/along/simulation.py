@@ -266,7 +266,9 @@ class _Run:
         return after if self.times[after] - t < t - self.times[after - 1] else after - 1
 
     def _look_ahead(self, segment: Segment, t: float, y: Array) -> None:
-        """Record the time segment of a state event that would follow shortly after the end time, if any.
+        """Record the side after a state event that would follow shortly after the end of the run.
+
+        Nothing is recorded if there is no such event.
 
         Another solver may find this event shortly before the end time.
         """

@@ -137,7 +137,7 @@ class LeftOut:
             scale = scale + sizes.C @ np.abs(motion) + np.abs(values - rows.C @ motion)
             allowed = _CURVED * violated
         scale = scale[self.rows] + np.abs(implied)
-        # The admissible rounding error is proportional to the sum of the terms; for sums above 1, it is constant.
+        # The admissible rounding error grows with the sum of the terms up to a sum of 1, and no further.
         small = np.maximum(self._open * np.minimum(scale, 1.0), _NOISE)
         return found, allowed * scale + small
 

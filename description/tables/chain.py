@@ -119,7 +119,7 @@ class Description(_WithElements):
 
     @property
     def measured(self) -> dict[str, str]:
-        """Names of the measured quantities in equations, by their names in expressions.
+        """Mapping from the names that expressions use for measured quantities to the names in equations.
 
         For example, `lift_length` in expressions is `lift.length` in equations.
         """

@@ -63,7 +63,7 @@ class Table(Part):
     def problems(self) -> tuple[Problem, ...]:
         """Problems of the CSV file.
 
-        Each problem is assigned to a key of this table, such as `file` or `time`.
+        Each problem is assigned to a key of `[tables.NAME]` in the description, such as `file` or `time`.
         """
         return self._problems
 

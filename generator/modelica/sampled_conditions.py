@@ -33,7 +33,7 @@ def for_compilers(program: EquationSystem) -> EquationSystem:
 
 
 def _switching_with_samples(program: EquationSystem) -> dict[str, Expr]:
-    """Return the expressions of definitions whose conditions may change at a sample time.
+    """Return the defining expressions that contain a condition which may change at a sample time.
 
     The result maps the name of a definition to its expression. If an expression contains symbols of
     other definitions in the result, their expressions replace these symbols.

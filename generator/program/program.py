@@ -123,7 +123,8 @@ class StartValue:
 class SwitchingCondition:
     """Condition that is true while its event indicator is positive, and that changes at state events only.
 
-    A trial step of a solver can end after the event, before the condition changes. Both branches of a
+    A trial step of a solver can end after the event, while the condition still has its old value.
+    Both branches of a
     conditional expression must therefore be smooth on both sides of the event.
     """
 

@@ -143,10 +143,10 @@ class Language:
         text : str or float
             Expression of the description.
         label : str
-            Name of the expression in events.
+            Name by which recorded events refer to the expression.
         own : mapping or None
-            Names that only this expression may use, as keys. The values are the names of the same
-            variables in a scope.
+            Short names that only this expression may use. The mapping gives the full name of the variable
+            for each short name.
         """
         if not isinstance(text, str):
             return _constant(float(text))

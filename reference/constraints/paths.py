@@ -271,8 +271,8 @@ class OrientationRows:
         s = 1.0 + float(np.trace(Q))
         if s < _OPPOSITE:
             raise SolveError(
-                f"{self._text} at t = {t:.9g} s, where the axis of the orientation error is not unique;"
-                " expected a smaller error: change the orientations of the path or the initial state"
+                f"{self._text} at t = {t:.9g} s, so the axis of the orientation error is not unique; change the"
+                " orientations of the path or the initial state, so that the error is less than half a turn"
             )
         return s
 

@@ -256,7 +256,7 @@ class ReferenceModel:
         SolveError
             If the constraint Jacobian C_d of the dependent coordinates is singular.
         NotVectorisable
-            If many states have to be evaluated one by one.
+            If q and q̇ contain many states and the equations can be evaluated for one state only.
         """
         given = self._equations(state, form.reduced)
         if not self.friction.coordinates:

@@ -152,7 +152,10 @@ def _in_docker(image: str) -> Omc:
     answer = _ask(["docker", "image", "inspect", "--format", "{{.Id}}", image], {})
     if answer is None or answer.returncode != 0:
         said = answer.stderr.strip()[:300] if answer else "docker does not answer"
-        raise MissingToolError(f"--omc {_DOCKER}{image}: {said}\nget the image with: docker pull {image}")
+        raise MissingToolError(
+            f"--omc {_DOCKER}{image}: docker could not run this image: {said}\n"
+            f"get the image with: docker pull {image}"
+        )
     return Omc("omc", image)
 
 

@@ -434,7 +434,7 @@ def _narrowed(left: Expr, right: Expr) -> tuple[Expr, Expr]:
     """Return both sides of an equation, with array dimensions of length 1 removed from both.
 
     A block of one row or one column of an array becomes a vector, and a block of one element becomes a
-    scalar. A vector with a single constant also becomes a scalar. The reason is that the compiler
+    scalar. A constant vector of length 1 also becomes a scalar. The reason is that the compiler
     rumoca rejects `W[:,i] = zeros(1)` in loops.
     """
     if left.op == "index" and left.shape == (1,) and right.op == "constant":
@@ -464,8 +464,8 @@ def _equations(item: Item) -> Iterator[tuple[Expr, Expr]]:
         yield item.matrix @ ir.symbol(item.name, item.shape), item.right
     elif isinstance(item, ConstrainedSolve):
         raise TypeError(
-            f"Modelica source cannot contain the linear system {item.name}, because the system has constraints;"
-            " call with_linear_solves() first"
+            f"Modelica source cannot contain the linear system {item.name}, because the system includes"
+            " constraint equations; call with_linear_solves() first"
         )
 
 

@@ -181,7 +181,7 @@ def _sides(equations: Iterable[Equation]) -> Iterator[Expr]:
 
 
 def rolled(equations: Iterable[Equation], tables: Tables, iterators: Sequence[str]) -> list[Equation]:
-    """Return equations of the same heading, with loops in place of equations of the same form."""
+    """Return the equations below one heading of the source; loops replace equations of equal form."""
     roller = _Roller(tables, iterators)
     return _merged(roller.roll(roller.roll(list(equations))))
 
