@@ -149,10 +149,10 @@ def _dial(variable: Variable, number: dict[str, int], sizes: Mapping[str, float]
 
     The slider interval depends on the value:
 
-    - Parameter with a nonzero value: from zero to twice the value.
-    - Input with a nonzero value: from minus to plus twice the value.
-    - Value of zero: from minus to plus the typical value in `sizes` for this unit. If `sizes` does
-      not contain the unit, from −2 to 2.
+    - Parameter with a nonzero value v: from 0 to 2·v.
+    - Input with a nonzero value v: from −2·|v| to 2·|v|.
+    - Variable with the value 0: from −s to s. The number s is the typical value in `sizes` for the
+      unit of the variable, or 2 if `sizes` does not contain the unit.
 
     The interval never extends beyond the bounds of the variable.
     """
