@@ -165,7 +165,7 @@ def _dial(variable: Variable, number: dict[str, int], sizes: Mapping[str, float]
 
 
 def _path(run: Trajectory, coordinates: list[str]) -> dict[str, Any]:
-    """Return the coordinates of a run at equally spaced times as base64 text, and a scale for each.
+    """Return the coordinates of a run at equally spaced times as base64 text, and their scales.
 
     The scale of a coordinate is the range of its values in the run, but at least 0.001 rad or m. If the
     last output interval is shorter than the others, the last output time is omitted.
