@@ -65,7 +65,7 @@ def convert_urdf(
     """Convert the robot of a URDF file to a description.
 
     If the description is invalid, for example because inertia is missing, the result still contains
-    the text. Users can then complete it.
+    the TOML text. Users can then complete this text.
 
     Parameters
     ----------
@@ -187,7 +187,10 @@ def to_urdf(model: Model) -> Exported:
 
 
 def _hinted(error: DescriptionError, base: str) -> DescriptionError:
-    """Return the error; if nothing can move on a fixed base, its message suggests a floating base."""
+    """Return an error that suggests a floating base if nothing can move.
+
+    The error is unchanged if `base` is not `fixed`.
+    """
     hint = "; use --base floating to let the root link move" if base == "fixed" else ""
     problems = [Problem(p.where, p.message + hint * ("nothing can move" in p.message)) for p in error.problems]
     return DescriptionError(error.source, problems)

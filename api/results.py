@@ -274,8 +274,8 @@ class Run:
             File to write. The suffix `.html` makes a self-contained page for any browser; `.gif` and `.mp4`
             make films.
         ghost
-            Second run, drawn as a transparent mechanism, such as the run of the reference solver. Forces
-            are drawn for this second run.
+            Second run, drawn as a transparent mechanism, such as the run of the reference solver. If a
+            second run is given, the force arrows show its forces instead of the first run's forces.
         case
             Name of the case for the title of the page.
         progress

@@ -22,8 +22,8 @@ class ArrowVariables:
     Parameters
     ----------
     mark
-        Index of the arrow in `forces.marks` of the reference model, and in the scene of the web
-        page.
+        Index of the force arrow in the attribute `forces.marks` of `ReferenceModel`, and in the scene
+        of the web page.
     values
         Three force components in world axes, N; or one force or torque on a coordinate, N or N·m.
     coordinate
@@ -40,7 +40,7 @@ class ArrowVariables:
         return tuple(signal.name for signal in self._signals)
 
     def outputs(self) -> list[Output]:
-        """Return the FMU outputs by which the page reads the variables of this arrow."""
+        """Return FMU outputs, one per variable, from which the web page reads the arrow's variables."""
         pairs = zip(self._signals, self.values, strict=True)
         return [Output(signal, None, "force of an arrow in a page", value) for signal, value in pairs]
 
@@ -53,8 +53,8 @@ class ArrowVariables:
 def arrows(model: System) -> list[ArrowVariables]:
     """Return the FMU variables that determine direction and length of the drawn force arrows.
 
-    If the equations have no variable for a force, no arrow is drawn for this force. The force or torque
-    of a force law on a coordinate is a variable only if the law has the output `force`.
+    If the equations have no variable for a force, no arrow is drawn for this force. If a force law acts
+    on a coordinate, such a variable exists only if the law has the output `force`.
     """
     program, mechanism = model.native_program, model.mechanism
     known = {name for item in program.items for name in given(item)} | {i.name for i in program.inputs}

@@ -149,10 +149,10 @@ def _dial(variable: Variable, number: dict[str, int], sizes: Mapping[str, float]
 
     The slider interval depends on the value:
 
-    - Parameter with a nonzero value: from zero to twice the value.
-    - Input with a nonzero value: from minus to plus twice the value.
-    - Value of zero: from minus to plus the typical value in `sizes` for this unit. If `sizes` does
-      not contain the unit, from −2 to 2.
+    - Parameter with a nonzero value v: from 0 to 2·v.
+    - Input with a nonzero value v: from −2·|v| to 2·|v|.
+    - Variable with the value 0: from −s to s. The number s is the typical value in `sizes` for the
+      unit of the variable, or 2 if `sizes` does not contain the unit.
 
     The interval never extends beyond the bounds of the variable.
     """
@@ -165,7 +165,7 @@ def _dial(variable: Variable, number: dict[str, int], sizes: Mapping[str, float]
 
 
 def _path(run: Trajectory, coordinates: list[str]) -> dict[str, Any]:
-    """Return the coordinates of a run at equally spaced times as base64 text, and a scale for each.
+    """Return the coordinates of a run at equally spaced times as base64 text, and their scales.
 
     The scale of a coordinate is the range of its values in the run, but at least 0.001 rad or m. If the
     last output interval is shorter than the others, the last output time is omitted.

@@ -25,7 +25,9 @@ _WITHDRAW: dict[str, Callable[[Path, str | None, Path | None], None]] = {
 def withdraw_misused(arguments: Sequence[str]) -> None:
     """Remove or rename the results of an earlier command if the same command is given with invalid options.
 
-    If the output folder cannot be determined from the arguments, no file is changed.
+    For `sweep`, the report page is removed, and the result table and the signals are renamed. For other
+    commands, results are removed. If the output folder cannot be determined from the arguments, no file
+    is changed.
 
     Parameters
     ----------

@@ -149,7 +149,8 @@ class OptimizeOptions:
         Smallest and largest value by key, or texts `KEY=uniform(least,most)`. Keys are as in
         `sweep`.
     objective
-        Expression of signals to be minimised, such as `"peak(E_z)"`; a minus sign maximises.
+        Expression of signals to be minimised, such as `"peak(E_z)"`. A minus sign before an
+        expression maximises the expression: `"-final(E_x)"`.
     out
         Folder of the FMU. Default: `Name_optimum` with the name of the model, or
         `Name_CASE_optimum` if a case is applied.

@@ -59,7 +59,7 @@ class Entry:
 
 @cache
 def entries(record: type) -> tuple[Entry, ...]:
-    """Return the command-line options that the fields of an options class declare, in their order."""
+    """Return the command-line options of an options class, in the order of its fields."""
     return tuple(_entries(record))
 
 

@@ -22,8 +22,8 @@ class Aid:
     Attributes
     ----------
     kind : str
-        "frame" for the three axes of a frame; "turn" or "slide" for the axis of a rotation or translation
-        along z of the frame; "mass" for a centre of mass.
+        "frame": three axes of a frame. "turn": axis of a rotation, which is the z axis of the frame.
+        "slide": axis of a translation, which is also the z axis. "mass": centre of mass.
     name : str
         Name of the link, closure or coordinate, in the notation of the description.
     frame : JointFrame

@@ -56,7 +56,7 @@ def times_of(run: Trajectory, bodies: int, films: int) -> Array:
 def scales_of(mechanism: Mechanism, run: Trajectory) -> tuple[float, ...]:
     """Return the scale factors with which beam deformation can be drawn.
 
-    The first factor is 1. A mechanism without beam deformation has no other factor.
+    The first factor is 1. If no beam deforms during the run, 1 is the only factor.
     """
     bent: dict[tuple[str, str], Array] = {}
     for c in mechanism.coordinates:
@@ -71,7 +71,7 @@ def scales_of(mechanism: Mechanism, run: Trajectory) -> tuple[float, ...]:
 
 
 def check_coordinates(mechanism: Mechanism, run: Trajectory) -> None:
-    """Raise DescriptionError if a run lacks a coordinate of the mechanism, or a time derivative."""
+    """Raise DescriptionError if a run lacks a coordinate of the mechanism or its time derivative."""
     required = [n for quantity in ("position", "velocity") for n in signal_names(mechanism.coordinates, quantity)]
     missing = [name for name in required if name not in run.signals]
     if missing:
@@ -107,9 +107,10 @@ def sampled(mechanism: Mechanism, run: Trajectory, times: Array) -> tuple[Trajec
 
 
 def motion(mechanism: Mechanism, run: Trajectory, times: Array, scales: Sequence[float]) -> RecordedMotion:
-    """Return the world frames of a run at given times, s.
+    """Return the world frames of the ground and all bodies in a run at given times, s.
 
-    The result contains a set of frames for each scale factor by which beam deformations are enlarged.
+    Beam deformations are multiplied by a scale factor. The result contains the frames for each of the
+    factors in `scales`.
     """
     taken, reached = sampled(mechanism, run, times)
     q = taken.columns(signal_names(mechanism.coordinates, "position"))

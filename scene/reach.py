@@ -12,9 +12,11 @@ from .skeleton import held_places, in_world
 
 
 def reach_of(scene: Scene) -> Array:
-    """Return all positions in the world frame that the mechanism reaches, m, shape (N, 3).
+    """Return the world positions of points of a mechanism during the last motion of a scene, m.
 
-    The positions are those of joints, of named points, of supports, and of the corners of solids.
+    The points are attachment points of bodies, ends of bars, points of application of forces, and
+    corners of the bounding boxes of solids. The result is an array of shape (N, 3), with one row for
+    each point and instant.
     """
     mechanism, frames = scene.mechanism, scene.motions[-1].frames[0]
     places = held_places(mechanism)

@@ -116,7 +116,7 @@ def film(problem: analysis.InitialValueProblem, runs: Sequence[Trajectory]) -> S
 
 
 def still(problem: analysis.InitialValueProblem) -> Scene:
-    """Return the scene of a mechanism at its initial state, with the forces that act there."""
+    """Return the scene of a mechanism in its initial state, with the forces that act in this state."""
     mechanism, start = problem.mechanism, problem.start
     signals = {
         coordinate.signal(quantity).name: values[k : k + 1]

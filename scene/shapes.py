@@ -1,6 +1,6 @@
 """Solids that depict the bodies.
 
-The description defines the solids. Otherwise, the solids are estimated from mass, inertia and
+If the description defines no solids for a body, its solids are estimated from its mass, inertia and
 joints.
 """
 

@@ -33,7 +33,7 @@ def held_at(mechanism: Mechanism) -> list[list[Array]]:
 
 
 def held_places(mechanism: Mechanism) -> list[Place]:
-    """Return the origins and attachment points of all bodies."""
+    """Return the origins and attachment points of all bodies, as body-fixed points."""
     return [Place(b, at) for b, own in enumerate(held_at(mechanism)) for at in (np.zeros(3), *own)]
 
 

@@ -80,7 +80,11 @@ def seen_well(mechanism: Mechanism, pose: Array, shape: NDArray[np.complex128]) 
 
 
 def _parts(shape: NDArray[np.complex128], cycles: Array) -> Array:
-    """Return the oscillating part of a harmonic motion, Re(shape·exp(2πi·cycles)), shape (K, n)."""
+    """Return the oscillating part Re(shape·exp(2πi·cycles)) of a harmonic motion.
+
+    The mode shape has n components; `cycles` contains K numbers of elapsed cycles. The result is an
+    array of shape (K, n).
+    """
     return np.asarray((shape * np.exp(2j * np.pi * cycles)[:, None]).real)
 
 

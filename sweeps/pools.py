@@ -42,7 +42,7 @@ def call_workers(scheduler: str) -> None:
 
 @dataclass(frozen=True)
 class WorkerCrash:
-    """Placeholder for the result of a task that was repeated, but whose worker process died each time."""
+    """Placeholder for the result of a task whose worker process died at each attempt."""
 
     reason: str
 

@@ -42,7 +42,7 @@ class Setup:
         Whether the mechanism has constraints; their violation is then recorded.
     commands : mapping
         Name of an FMU output for each input with a command filter, by name of the input. During a
-        run, the input is equal to the initial value of this output.
+        run, the input is constant and equal to the value of the output at the initial time.
     """
 
     fmu: bytes

@@ -1,9 +1,9 @@
 """FMUs of a sweep, and the FMU parameters that set the varied keys.
 
-If a varied key accepts an expression of `[parameters]`, a new FMU parameter replaces its value. All
-runs then use the same FMU and set this parameter. Keys may also name existing FMU parameters, such
-as `payload` or `column_angle_start`. All other keys change the structure of the model. One FMU is
-compiled for each combination of their values.
+If a varied key accepts an expression, a new FMU parameter replaces the value of the key. All runs
+then use the same FMU and set this parameter. Keys may also name existing FMU parameters, such as
+`payload` or `column_angle_start`. All other keys change the structure of the model. One FMU is
+compiled for each combination of the values of these other keys.
 """
 
 from __future__ import annotations
@@ -196,16 +196,16 @@ def _is_key(key: str, tables: dict[str, Any]) -> bool:
 def _structural(problem: Problem) -> bool:
     """Return whether an error is due to a varied key that does not accept an expression.
 
-    For this test, a parameter with the prefix `set_` replaces the value of the key. If the key does
-    not accept an expression, the message contains the name of this parameter.
+    In the checked description, a parameter with the prefix `set_` replaces the value of the key. If the
+    key does not accept an expression, the error message contains the name of this parameter.
     """
     return "'set_" in problem.message
 
 
 def _start_of(key: str, base: System) -> str:
-    """Return a hint, for a message, that names the FMU's parameters for initial values.
+    """Return the end of an error message that suggests the FMU's parameters for initial values.
 
-    The hint is empty unless the key is an initial position or velocity of a joint.
+    The text is empty unless the key is an initial position or velocity of a joint.
     """
     match = re.fullmatch(r"links\.(\w+)\.joint\.(position|velocity)(\.\d+)?", key)
     dot = "_dot" if match and match[2] == "velocity" else ""
@@ -304,10 +304,9 @@ def _with_values(problem: Problem, values: Mapping[str, Any]) -> Problem:
 
 
 def _told(values: Mapping[str, Any]) -> str:
-    """Return the end of an error message.
+    """Return the end of an error message: a list of varied keys and their values.
 
-    The text lists varied keys and their values, such as `, with links.boom.beam.elements = 2`. It is
-    empty if `values` is empty.
+    An example is `, with links.boom.beam.elements = 2`. The text is empty if `values` is empty.
     """
     said = ", ".join(f"{key} = {value!r}" for key, value in values.items())
     return f", with {said}" if values else ""

@@ -113,12 +113,12 @@ def known_structures(
     wanted: tuple[Sequence[Objective], Sequence[str]],
     progress: Progress,
 ) -> tuple[Structure, ...]:
-    """Return the FMUs that a sweep requires, as equations that are not yet compiled.
+    """Return the equations of each FMU that a sweep requires, without compiling the FMUs.
 
     Raises
     ------
     DescriptionError
-        If keys are invalid; the error also lists requested signals that do not exist.
+        If keys are invalid. The error also lists requested signals that do not exist.
     """
     try:
         return structures(chain, source, varied, progress)
@@ -216,7 +216,11 @@ def check_scheduler(name: str) -> None:
 
 
 def check_workers(scheduler: str, count: int | None) -> None:
-    """Raise DescriptionError if a number of workers is below 1, or if the scheduler decides this number."""
+    """Raise DescriptionError if the number of workers is below 1, or must not be given.
+
+    The number must not be given if the scheduler determines it: with `here`, and with an address of a
+    Dask scheduler. None means that no number is given.
+    """
     if count is None:
         return
     if count < 1:
