@@ -82,7 +82,10 @@ class DescriptionError(GpmelicaError):
         super().__init__("\n".join(f"{source}: {problem}" for problem in self.problems))
 
     def __reduce__(self) -> tuple[type[DescriptionError], tuple[str, tuple[Problem, ...]]]:
-        """Return constructor and arguments for pickling, so that a process can send the error to another."""
+        """Return the constructor and its arguments for pickling.
+
+        Pickling sends the error from one process to another.
+        """
         return type(self), (self.source, self.problems)
 
 

@@ -41,7 +41,7 @@ _CURRENT: ContextVar[_Reuse | None] = ContextVar("_CURRENT", default=None)
 
 
 class NoKeyError(TypeError):
-    """Error raised if a result depends on a value without a checksum, such as a function.
+    """Error raised if a result depends on a value that has no checksum, such as a function.
 
     Such a result is never stored for reuse.
     """

@@ -63,12 +63,12 @@ def call_ahead(*modules: str) -> None:
 def worker_processes(
     count: int, ready: Callable[[], object] | None = None, ahead: bool = False
 ) -> Iterator[ProcessPoolExecutor]:
-    """Yield an executor with at most `count` new processes, and no more than the number of cores.
+    """Yield an executor with at most `count` new processes, limited to one process per core.
 
-    The processes share the cores. They are not forked from this process, because forking a process with
-    threads may deadlock. They import the main script, which therefore needs `if __name__ ==
-    "__main__":`. An exception in the `with` block, including Ctrl-C, terminates all workers
-    immediately.
+    Each process may use an equal share of the cores. The processes are not forked from this process,
+    because forking a process with threads may deadlock. The processes import the main script, which
+    therefore needs `if __name__ == "__main__":`. An exception in the `with` block,
+    including Ctrl-C, terminates all workers immediately.
 
     Parameters
     ----------

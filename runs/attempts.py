@@ -237,8 +237,8 @@ def _attempt(
 ) -> Attempt:
     """Run a simulation and return an attempt that can be repeated.
 
-    The argument `action` is a function that simulates. The first argument of this function is a factor
-    of the usual tolerance. The second argument is the end time, s.
+    The argument `action` is the function that runs the simulation. Its first argument is a factor by
+    which the usual tolerance is multiplied. Its second argument is the end time, s.
     """
     stop = model.chain.simulation.stop
     return replace(

@@ -57,7 +57,7 @@ class CompiledModel:
         self.equations, self.unknowns = int(structure.n_equations), int(structure.n_unknowns)
 
     def values(self, names: Sequence[str], t: float, parameters: Mapping[str, float]) -> Array:
-        """Return values of variables at time t, s, after initialisation, shape (len(names),)."""
+        """Initialise the model at time t, s, and return the values of variables, shape (len(names),)."""
         result = self._run((t, t + _INSTANT), _INSTANT, 1e-3, parameters, 60.0)
         return np.array([result[name][0] for name in names], dtype=float)
 

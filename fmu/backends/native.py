@@ -145,8 +145,8 @@ def build(
     progress : callable
         Function that is called with each activity.
     optimised : bool
-        Whether the generated equations are optimised. Without optimisation, they take a third to two
-        thirds of the time to compile, and several times as long to evaluate.
+        Whether the compiler optimises the generated equations. Without optimisation, the compilation
+        takes only a third to two thirds of the time, but an evaluation takes several times as long.
 
     Raises
     ------

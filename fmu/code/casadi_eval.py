@@ -100,7 +100,11 @@ class Evaluator:
         self._memo: dict[int, tuple[Expr, SX]] = {}
 
     def prepare(self, names: Iterable[str]) -> None:
-        """Evaluate the given definitions in their order in the equations, which avoids deep recursion."""
+        """Evaluate the given definitions in the order in which the program lists them.
+
+        In this order, a definition follows the definitions on which it depends. This avoids deep
+        recursion.
+        """
         wanted = set(names)
         for name in self._order:
             if name in wanted and name not in self.known:

@@ -1,4 +1,4 @@
-"""Structural dependencies of derivatives, outputs, start states and calculated parameters."""
+"""Structural dependencies of state derivatives, outputs, initial states and calculated parameters."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class Residual:
     in_time : ndarray, shape (m,)
         Partial derivatives with respect to time, per second.
     rows : tuple of int
-        Indices of the constraint equations that exist at this level.
+        Indices of the constraint equations whose residuals are not constant.
     """
 
     values: Array

@@ -30,7 +30,7 @@ _PARAMETERS = {"arg": "const double **arg", "res": "double **res", "w": "double 
 
 
 class LocalOperand(NamedTuple):
-    """Operand in a generated C loop that an earlier line computes in the same iteration."""
+    """Operand in a generated C loop: the result of an earlier line in the same iteration."""
 
     line: int
 
@@ -48,9 +48,9 @@ class StridedOperand(NamedTuple):
 
 
 class Carried(NamedTuple):
-    """Operand in a generated C loop that the previous iteration computed.
+    """Operand in a generated C loop: the result of a line in the previous iteration.
 
-    The first iteration reads `first` instead, which is the result of an operation before the loop.
+    In the first iteration, the operand is `first`, the result of an operation before the loop.
     """
 
     line: int
@@ -175,7 +175,8 @@ class _Names:
 class _Memory:
     """Locations of computed values that several generated C functions share.
 
-    A value is either a result of the function or stored in a cell of the scratch array `w`.
+    A value is located either in a result of the converted CasADi function, or in a cell of the scratch
+    array `w`.
     """
 
     tape: Tape
@@ -190,7 +191,7 @@ class _Memory:
         """Return a function result that contains all given values, and the indices of the values in this result.
 
         If several function results contain all values, the first of these function results is used. If
-        none exists, None is returned.
+        no function result contains all values, None is returned.
         """
         found = [self._results.get(operation, {}) for operation in values.elements]
         block = next(iter(found[0]), None)
@@ -258,7 +259,7 @@ def _read(operands: Iterable[Operand]) -> Iterable[StridedOperand]:
 
 
 def _rooms(free: NDArray[np.bool_], count: int, wanted: int) -> list[int]:
-    """Return the first index of each of `wanted` disjoint ranges of free memory cells.
+    """Find `wanted` disjoint ranges of free memory cells and return the first index of each range.
 
     Each range has `count` consecutive cells. A range may extend beyond the last existing cell, because
     the memory can be extended.

@@ -24,7 +24,7 @@ from .tape import with_own_registers
 
 @dataclass(frozen=True)
 class StageDerivative:
-    """Directional derivatives of an evaluation stage, without the linear solve at its end.
+    """Directional derivatives of an evaluation stage, excluding the final linear solve of the stage.
 
     The derivative relates two sets of workspace blocks: the stage reads the blocks `origin` and
     computes the blocks `to`. The forward function returns the changes of `to` for given changes of

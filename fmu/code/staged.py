@@ -96,7 +96,7 @@ class StagedSystem:
 
     @property
     def left(self) -> tuple[Block, ...]:
-        """Tuple with the workspace block of A, the matrix of the linear system A X = B."""
+        """Workspace block of the matrix A, as a tuple of length one."""
         return (self.matrix,)
 
 
@@ -205,8 +205,8 @@ class Stage:
     labels : tuple of Label
         Labels of the outputs.
     vanishes : bool
-        Whether the solution is zero in all states in which derivatives are evaluated. A change of the
-        matrix then has no effect on the solution.
+        Whether the stage computes a Newton step that is zero after convergence, where its directional
+        derivatives are evaluated. A change of the matrix then has no effect on the solution.
     """
 
     name: str
@@ -221,7 +221,7 @@ class Stage:
 
     @property
     def solution(self) -> Block:
-        """Workspace block that contains the solution of the linear system after this evaluation stage."""
+        """Workspace block that contains the solution after the linear system of the stage is solved."""
         assert isinstance(self.system, StagedSystem)
         return self.system.right
 

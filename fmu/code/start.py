@@ -190,10 +190,10 @@ class StartStages:
 def initial(start: Start, phase: SearchStage) -> list[float]:
     """Return the guess with which a phase of the search for the initial state begins.
 
-    The start parameters have their default values.
+    The guess applies to default values of the start parameters.
 
-    In the phases assembly and velocities, the guess is the difference between the described value and
-    the default value of each moving coordinate. In the equilibrium phase, the guess is the described
+    In the phases assembly and velocities, the guess is the described value minus the default value of
+    each moving coordinate or of its rate. In the equilibrium phase, the guess is the described
     value for coordinates in `start.settled`, and zero for all other unknowns.
     """
     if phase is EQUILIBRIUM:
@@ -217,7 +217,7 @@ def _equilibrium(start: Start, positions: Sequence[float]) -> list[float]:
 
 
 def parameter_of(start: Start, phase: SearchStage) -> list[str]:
-    """Return a start parameter's name for each coordinate that a phase of the initial-state search changes.
+    """Return one start parameter's name for each coordinate that a phase of the search changes.
 
     In the velocity phase, these names belong to start parameters of rates. A rate that is not a state
     has no start parameter. For such a rate, the list contains the name that the parameter would have.

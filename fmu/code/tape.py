@@ -183,10 +183,10 @@ class _Instructions:
         return _operator(self._kinds[k]).format(*operands)
 
     def results(self) -> dict[int, list[tuple[int, int]]]:
-        """Return the elements of function results to which each operation writes, by the index of the operation.
+        """Return the elements that each operation writes, by index of the operation.
 
         An element is given as a pair: the index of a function result, and the index of the element in
-        this result.
+        this result. Operations that write no function result are omitted.
         """
         found: dict[int, list[tuple[int, int]]] = {}
         for k in np.flatnonzero(self._kinds == ca.OP_OUTPUT).tolist():

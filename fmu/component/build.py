@@ -30,7 +30,7 @@ def build(
     name : str
         Model identifier.
     platform : Platform
-        Folder of the component.
+        Platform that names the folder and the file extension of the component.
     sources : mapping
         C sources and headers of an FMU of FMI 3.0 by their paths below `sources`.
     flags : mapping

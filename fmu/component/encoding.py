@@ -164,8 +164,8 @@ class Types:
 def instance_type(types: Mapping[str, Type], functions: Mapping[str, Type], outer: Mapping[str, int]) -> bytes:
     """Encode the type of an instance that exports types and functions.
 
-    The argument `outer` maps the name of each type that the component has defined to the index of
-    this type. The instance also exports these types.
+    The argument `outer` contains the indices of types that the component defines outside of the
+    instance, by name. The instance also exports these types, under the same names.
     """
     own, declarations = Types(), list[bytes]()
 

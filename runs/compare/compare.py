@@ -185,14 +185,18 @@ class CommonGrid:
         return found
 
     def differences_of_one_side(self) -> dict[str, Array]:
-        """Return the absolute difference of each compared signal from `reference`; `beside` is ignored."""
+        """Return the absolute difference between `run` and `reference` for each compared signal.
+
+        The further reference values in `beside` are not used.
+        """
         return {name: np.abs(self.run[name] - self.reference[name]) for name in self.compared}
 
     def crossed(self, allowed: Mapping[str, float]) -> int:
-        """Return the number of common times at which a signal agrees with `beside`, but not with `reference`.
+        """Return the number of common times at which a signal of `run` agrees only with `beside`.
 
-        At such a time, only one of the two runs has already passed a nearby event. The argument `allowed`
-        contains the admissible absolute difference of each signal.
+        The signal does not agree with `reference` at these times, because only one of the two
+        runs has already passed a nearby event. The argument `allowed` contains the admissible absolute
+        difference of each signal.
         """
         one, both = self.differences_of_one_side(), self.differences()
         exceeds = [(one[name] > allowed[name]) & (both[name] <= allowed[name]) for name in both]
@@ -340,7 +344,10 @@ def on_common_grid(reference: Trajectory, run: Trajectory) -> CommonGrid:
 
 
 def _beside(alternatives: Alternatives, time: Array) -> tuple[NDArray[np.intp], dict[str, Array]]:
-    """Return the indices of the times that have alternative signal values, and these signal values."""
+    """Return the indices of the times for which alternative signal values exist, and these values.
+
+    The values are returned by name of the signal.
+    """
     rows = np.clip(np.searchsorted(time, alternatives.time), 0, len(time) - 1)
     kept = np.abs(time[rows] - alternatives.time) <= _ROUNDING * (time[-1] - time[0])
     return rows[kept], {name: values[kept] for name, values in alternatives.signals.items()}

@@ -107,7 +107,7 @@ class RunReport:
 
     @property
     def others(self) -> list[Comparison]:
-        """Comparisons with the reference run, one for each other run."""
+        """Comparisons of all other runs with the reference run."""
         return [comparison for comparison in self.comparisons if comparison.name != self.reference.name]
 
     @property

@@ -84,9 +84,9 @@ def free_decay(time: Array, alpha: float, beta: float) -> tuple[Array, Array]:
 def straight_part(time: Array, values: Array, begin: float) -> Decay | None:
     """Fit an exponential decay to the longest possible initial part of a signal, or return None.
 
-    A straight line is fitted to the logarithm by least squares. The fit must meet two conditions. The
-    root-mean-square deviation is at most 0.003. The values fall to less than half over at least five
-    samples.
+    A straight line is fitted to the logarithm by least squares. The root-mean-square deviation of the
+    logarithm must be at most 0.003. The initial part must contain at least five samples, and the fitted
+    values must fall to at most half over this part. Otherwise, the result is None.
 
     Parameters
     ----------

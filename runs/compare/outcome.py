@@ -41,7 +41,7 @@ class CaseRun:
 
     @property
     def not_unique(self) -> dict[str, list[str]]:
-        """Components of reactions that are not unique, by joint or loop closure."""
+        """Names of the non-unique components of joint reactions, by joint or loop closure."""
         return dict(self.result.get("not_unique", {}))
 
     @cached_property

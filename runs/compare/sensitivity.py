@@ -76,7 +76,7 @@ def sensitivity(
     finer : Trajectory
         Run with a tighter tolerance, at the same output times.
     moved : Trajectory
-        Run from an initial state that is changed by `CHANGE`.
+        Run from an initial state that is changed by the fraction `CHANGE` of the signals' scales.
     units : mapping
         Unit of each signal.
     tolerance : float
@@ -98,8 +98,9 @@ def judged(
 ) -> Comparison:
     """Compare a disagreeing run over the time span in which the motion is predictable.
 
-    The motion is predictable as long as the errors of correct runs are within the tolerance. Later
-    errors have a limit that follows from the differences between the repeated reference runs.
+    The motion is predictable as long as the errors of correct runs are within the tolerance. After
+    this time, the errors of the run must stay below a limit, which follows from the differences
+    between the reference run and its repetitions.
     """
     begin, covered = known.begin(comparison.tolerance), covers(comparison.horizon, float(reference.time[-1]))
     if begin is None or not covered:

@@ -153,9 +153,9 @@ def _tell_nominals(instance: Any, description: Any, known: Mapping[str, float]) 
     """Correct the nominal values that an FMU reports for its states.
 
     Each corrected value is the smaller of two values: the nominal value in the model description, and
-    the known magnitude of the state. A known magnitude counts as at least 10⁻⁶ of the nominal value.
-    Otherwise, a magnitude as small as a rounding error would prevent the solver from finding a step
-    size.
+    the known magnitude of the state. A known magnitude below 10⁻⁶ of the nominal value is raised to
+    this limit. Otherwise, a magnitude as small as a rounding error would prevent the solver from
+    finding a step size.
     """
     states = [unknown.variable.derivative for unknown in description.derivatives]
     described = [float(state.nominal or 1.0) for state in states]

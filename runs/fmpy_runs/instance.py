@@ -152,9 +152,10 @@ class Instance:
         self._event()
 
     def _settle(self) -> None:
-        """Evaluate the switching conditions at the current states.
+        """Process an event if the FMU has event indicators.
 
-        An FMU freezes the switching conditions between events.
+        The FMU then evaluates its switching conditions for the current states. Between events, an FMU
+        does not update the switching conditions.
         """
         if self._conditional:
             self._fmu.enterEventMode()

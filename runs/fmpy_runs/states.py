@@ -1,4 +1,4 @@
-"""User-defined states of a mechanism, read from files or data."""
+"""Reading of mechanism states (time, coordinates, rates, further states) from files or JSON data."""
 
 from __future__ import annotations
 

@@ -32,7 +32,8 @@ class OmcDied(BuildError):
     statement : str
         Statement that omc did not answer.
     status : int or None
-        Exit status, negative for a signal; None if omc still runs but does not answer.
+        Exit status, or the negative signal number if a signal ended omc. None if omc still runs but
+        does not answer.
     output : str
         Output of omc.
     """

@@ -68,7 +68,10 @@ class Child:
 
     @property
     def status(self) -> int | None:
-        """Exit status, negative for a signal; None while the command runs."""
+        """Exit status, or the negative signal number if a signal ended the command.
+
+        The value is None while the command runs.
+        """
         return self._process.poll()
 
     def text(self) -> str:

@@ -58,4 +58,4 @@ class Script:
         return answer
 
     def close(self) -> None:
-        """Do nothing, because all runs of omc have ended."""
+        """Do nothing, because no omc process runs between two statements."""
