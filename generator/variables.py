@@ -227,10 +227,10 @@ def _calculated(definition: Definition, count: Iterator[int]) -> Iterator[Variab
 
 
 def _names(name: str, shape: Shape) -> list[tuple[str, int]]:
-    """Return the name of each element of a scalar or vector, paired with an integer.
+    """Return pairs of name and integer, one for each element of a scalar or vector.
 
-    The integer is 1 for a scalar and the length for the first element of a vector. For all other
-    elements, it is 0. It becomes the attribute `elements` of `Variable`.
+    The integer is 1 for a scalar. For the first element of a vector, it is the length of the vector,
+    and for all other elements, it is 0. It becomes the attribute `elements` of `Variable`.
     """
     if not shape:
         return [(name, 1)]

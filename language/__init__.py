@@ -1,1 +1,1 @@
-"""Expression language of descriptions: parser, expression trees, derivatives and step lengths."""
+"""Expression language of descriptions: parser, expression trees, derivatives and step limits."""

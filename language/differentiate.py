@@ -114,7 +114,7 @@ def switching_time(condition: Expr, is_constant: Callable[[str], bool]) -> Expr 
 
 
 def slope(condition: Expr) -> Expr:
-    """Return the time derivative of the difference between the left and right side of a condition."""
+    """Return the time derivative of the difference, left side minus right side, of a comparison."""
     return derivative(condition.args[0] - condition.args[1], "t")
 
 
@@ -142,7 +142,7 @@ def just_after_zero(tree: Expr, is_constant: Callable[[str], bool]) -> Expr:
     """Return an expanded expression at the initial time, as the limit for t → 0 from above.
 
     A condition that is affine in t has the truth value that applies just after t = 0. All other
-    conditions are evaluated at t = 0. The argument x replaces a call `start(x)`.
+    conditions are evaluated at t = 0. A call `start(x)` is replaced by its argument x.
 
     Parameters
     ----------

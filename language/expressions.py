@@ -156,7 +156,7 @@ def names(tree: Expr) -> Iterator[str]:
 
 
 def running_names(tree: Expr) -> Iterator[str]:
-    """Yield the names whose current value an expression uses.
+    """Yield the names of quantities whose current values an expression uses.
 
     The arguments of `start` are excluded, because their initial values are used.
     """

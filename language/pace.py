@@ -3,8 +3,8 @@
 The step-size control of an integrator evaluates a function at few times per step. A step of a
 mechanism at rest could therefore skip an impact of a few milliseconds. The time is divided into
 intervals in which the function is linear or close to a polynomial of degree 4. No step is longer
-than the interval in which the step begins. A step may extend into a later interval. The time from
-the start of a later interval to the end of the step is at most the length of this interval.
+than the interval in which the step begins. A step may extend into the next interval, but not beyond
+the end of the next interval.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Pace:
 
     @property
     def is_steady(self) -> bool:
-        """Whether the function has no feature that a solver could miss, whatever its step length."""
+        """Whether no interval has a step limit, because steps of any length resolve the function."""
         return not bool(np.isfinite(self.bounds).any())
 
     @cached_property
@@ -80,7 +80,7 @@ class Pace:
 
     @cached_property
     def marks(self) -> NDArray[np.bool_]:
-        """Whether each interval begins with a short pulse or jump that a solver can miss, shape (K,).
+        """Boolean array, shape (K,): whether interval k begins with a short pulse that a solver can miss.
 
         A solver can miss a pulse if its steps before the pulse are longer than the pulse.
         """

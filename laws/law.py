@@ -145,7 +145,7 @@ class Law:
         self.states[quantity] = LawState(ir.lift(start), rate)
 
     def at_start(self, value: Expr) -> Expr:
-        """Return an expression for the value that the given expression has at t = 0.
+        """Return an expression for the initial value of the given expression, i.e. its value at t = 0.
 
         The given expression may contain positions, velocities and outputs of controllers.
         """

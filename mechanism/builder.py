@@ -376,8 +376,8 @@ class _Builder(Generic[S, V, M]):
     def _placed(self, link: str, vector: V, number: float, text: str) -> Place[V]:
         """Return a point of a link as a point that is fixed to one of the link's rigid finite elements.
 
-        The number is the x coordinate of the point in the link's frame, m. It determines the finite
-        element. A link that is not a beam has only one body.
+        The argument `number` is the x coordinate of the point in the link's frame, m. This coordinate
+        determines the finite element. A link that is not a beam has only one body.
         """
         body = self.first_body[link]
         if link not in self.beams:
@@ -539,7 +539,7 @@ def _power(support: DescribedSupport, i: int) -> str:
 
 
 def _acts(number: AnyNumber) -> bool:
-    """Whether a coefficient creates a force element: a nonzero number, or any expression."""
+    """Whether a coefficient creates a force element; true for nonzero numbers and for all expressions."""
     return isinstance(number, ParametricNumber) or number != 0.0
 
 

@@ -350,7 +350,7 @@ class AppliedForce(Generic[V]):
     def symbols(self) -> tuple[str, ...]:
         """Name of the effort, or names of the three force components.
 
-        If the description gives no expression for a component, an FMU input has this name.
+        A component without an expression in the description is an FMU input with the component's name.
         """
         if self.coordinate is not None:
             return (self.name,)
@@ -594,7 +594,7 @@ class Mechanism(Generic[S, V, M]):
 
     @property
     def driven(self) -> tuple[int, ...]:
-        """Indices of the coordinates at which the effort of a drive, or of the base fixture, is an output.
+        """Indices of the coordinates whose drive effort, or effort of the base fixture, is an output.
 
         A joint with a prescribed motion has its own drive. Other programmed constraints are
         realised by drives in all joints, or in the joints `actuated`. The coordinates of a fixed

@@ -28,7 +28,8 @@ class RigidElement(Generic[S]):
     mass : scalar
         Mass, kg; the centre of mass is at half the length.
     moments : tuple of scalars
-        Moments of inertia about the centre of mass along the element's axes, kg·m².
+        Moments of inertia, kg·m², about the axes through the centre of mass that are parallel to the
+        element's axes x, y and z.
     """
 
     start: S

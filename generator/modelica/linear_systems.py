@@ -96,7 +96,7 @@ def _in_place(program: EquationSystem) -> Iterator[Item]:
 
     Scalar equations replace a linear system if nothing else in the program uses its matrix or its
     right-hand side. The definitions of matrix and right-hand side are then omitted, because the scalar
-    equations contain their elements.
+    equations contain the elements of both.
     """
     definitions = {item.name: item for item in program.items if isinstance(item, Definition)}
     systems: dict[str, ImplicitSystem] = {}

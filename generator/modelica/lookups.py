@@ -119,7 +119,7 @@ def initial_equations(program: EquationSystem) -> list[Equation]:
 
 
 def _kinks(program: EquationSystem) -> Iterator[tuple[Lookup, str]]:
-    """Yield each lookup of a table whose next kink has a known time, and the name of this time's variable.
+    """Yield each lookup whose next kink has a known time, and the name of the variable with this time.
 
     The time of the kink is known if the rate of the lookup's argument is a positive constant.
     """

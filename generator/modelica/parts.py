@@ -191,10 +191,11 @@ def held(program: EquationSystem) -> list[Declaration]:
 def _sampling(sampling: Sampling, share: float) -> Equation:
     """Return the `when` equation of a sampled element.
 
-    Elements can have equal sample times. Rounding errors would separate these times by less than a
-    solver's shortest step. Each time is therefore shifted by a different, larger amount. The order
-    of the shifted times is the order in which the elements are computed. If a time event has the same
-    time as a sample, the shifted sample follows the event.
+    Several elements can be sampled at equal times. Rounding errors would separate these times by less
+    than a solver's shortest step. Each sample time is therefore reduced by an amount of its own, which
+    exceeds the rounding errors. The order of the reduced times is the order in which the elements are
+    computed. If a time event has the same time as a sample, the sample follows the event, because the
+    time of the event is reduced by more.
     """
     values = tuple(Equation(sampling.origin, f"{x.variable} = {mo.text(x.next)}") for x in sampling.held)
     period = mo.text(_early(sampling.period, share))
@@ -216,9 +217,9 @@ def _switching(event: TimeEvent) -> str:
 
 
 def _early(time: Expr, share: float = 1.0) -> Expr:
-    """Return a time that is reduced by `share` times its rounding error, s.
+    """Return an event time or a sample time, s, reduced by the fraction `share`·1e-12.
 
-    The rounding error is estimated as 1e-12 times the time.
+    The fraction 1e-12 exceeds the relative rounding errors of times.
     """
     less = ir.constant(float(f"{share * _EARLY:.2g}"))
     # The product is not evaluated, so that the Modelica source shows the event time of the description.
@@ -295,7 +296,7 @@ def _values(program: EquationSystem) -> dict[str, Expr]:
     """Return the values of those outputs whose values are in their declarations.
 
     The result maps the name of an output to its value. The value is in the declaration if the output
-    equals a state variable, or if no equation defines the output.
+    equals a state variable or a sampled variable, or if no equation defines the output.
     """
     states = {s.name: ir.symbol(s.variable) for s in program.states}
     states |= {x.name: ir.symbol(x.variable) for sampling in program.samplings for x in sampling.held}
@@ -479,7 +480,7 @@ def _requirements(program: EquationSystem) -> Iterator[str]:
 
 
 def start_assertions(program: EquationSystem) -> list[str]:
-    """Return the formatted assertions on the initial state; each message ends with the value."""
+    """Return the formatted assertions on the initial state; each message ends with the asserted value."""
     return [_assertion(a, mo.text(a.value)) for a in program.start_checks]
 
 

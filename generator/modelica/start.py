@@ -4,7 +4,7 @@ The static equilibrium depends on the values of the parameters. The equations ar
 
 - the description contains expressions of parameters,
 - the mechanism starts at rest in a stable equilibrium, and
-- the search for the equilibrium may change every coordinate that is changed to close the loops.
+- all coordinates that are changed to close the loops may also be changed to find the equilibrium.
 
 Otherwise the start parameters define the initial state.
 """

@@ -178,8 +178,9 @@ class TimeEvent:
     time
         Event time, s, as an expression of parameters.
     rate
-        Time derivative of the function whose sign determines the condition that switches at the event.
-        None if no condition switches, but the third time derivative of an expression jumps.
+        Time derivative of the difference between left and right side of the condition that switches at
+        the event. None if the event switches no condition. In this case, the third time derivative of
+        an expression jumps at the event.
     """
 
     name: str
@@ -413,7 +414,8 @@ class EquationSystem:
     lookups
         Lookups of tables whose arguments are linear in time.
     samplings
-        Variables of each sampled element. A sampled element comes after those whose variables it uses.
+        Variables of each sampled element. A sampled element comes after the elements whose
+        variables it uses.
     timed
         Expressions of the description that depend on time.
     initial

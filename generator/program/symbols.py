@@ -52,9 +52,9 @@ class Symbols(Expressions):
         self.program, self.origin = program, origin
 
     def of(self, origin: Origin) -> Symbols:
-        """Return a copy of this object whose new parameters have the given origin.
+        """Return a copy of this object that records an origin for each parameter that it declares.
 
-        The origin is an entry of the description.
+        The origin is the given entry of the description.
         """
         return Symbols(self.program, origin)
 
@@ -133,7 +133,8 @@ class Symbols(Expressions):
     def _tighten(self, name: str, bounds: Bounds) -> None:
         """Restrict the admissible range of a parameter to the given bounds.
 
-        The bounds apply to a key of the description whose expression is only the name of the parameter.
+        This is necessary if a key of the description has the parameter's name as its value. The bounds
+        are those of the key.
         """
         parameters = self.program.parameters
         i = next(i for i, parameter in enumerate(parameters) if parameter.name == name)

@@ -37,7 +37,7 @@ class BiasMotion:
 
 @dataclass(frozen=True)
 class TreeBody:
-    """Inertia and position of a body, about the origin of its own frame, in world axes.
+    """Position and inertia of a body in world axes; the inertia is about the origin of the body's frame.
 
     Attributes
     ----------
@@ -139,8 +139,7 @@ class Tree:
     def ends(self) -> tuple[int, ...]:
         """Return cumulative numbers of coordinates, in the order of the bodies of the tree.
 
-        Element b is the number of coordinates that move one of the bodies 0 to b directly, by the
-        body's own joint.
+        Element b is the total number of coordinates in the joints of the bodies 0 to b.
         """
         own = [k.body for k in self.freedoms]
         return tuple(accumulate(own.count(b) for b in range(len(self.links))))
@@ -205,8 +204,8 @@ class Composites:
     bias_moments, bias_forces
         Inertia wrenches for q̈ = 0, gravity included: shape (3,), N·m and N.
     per_acceleration
-        Mapping from (coordinate, body) to the moment and force per unit acceleration of the
-        coordinate, about the body's origin, shape (3,).
+        Mapping from the pair (coordinate, body) to an inertia moment and an inertia force, shape (3,)
+        each. Both are per unit acceleration of the coordinate. The moment is about the body's origin.
     """
 
     tree: Tree

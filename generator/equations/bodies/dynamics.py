@@ -270,7 +270,7 @@ def _subtree_sums(
 
 
 def _moved(program: EquationSystem, name: str, part: Inertia, arm: Expr) -> Inertia:
-    """Refer a subtree's mass, first moment, inertia and inertia wrench to the origin of its parent body."""
+    """Return the inertia data of a subtree with the origin of its parent body as reference point."""
     text = f"first mass moment of the subtree of {name} about the origin of its parent"
     s = program.define(f"moved_s_{name}", part.s + part.m * arm, "kg.m", text)
     moved = steiner(arm, part.s, s)

@@ -93,7 +93,7 @@ class Lowering:
         return self._eventful and not self._is_settled(tree)
 
     def add_breakpoints(self, tree: Expr) -> None:
-        """Register the end times of quintic polynomials in an expression as time events.
+        """Register the start and end times of quintic polynomials in an expression as time events.
 
         At these times, the third time derivative of the expression jumps. Every expression that depends on
         time is also added to the program's list of such expressions.

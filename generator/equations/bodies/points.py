@@ -170,7 +170,7 @@ class Points:
 
 
 def is_cosine(name: str, points: Container[str]) -> bool:
-    """Whether a name denotes a direction cosine of a point's frame, or its time derivative."""
+    """Whether a name denotes an element of a point's rotation matrix, or a derivative of this element."""
     owner, _, quantity = name.partition(".")
     return owner in points and quantity.startswith("R")
 

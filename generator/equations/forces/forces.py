@@ -1,7 +1,7 @@
 """Generalised forces Q of all force elements (Jarzębowska et al. 2023, equations (13)–(18)).
 
-The table `FORCE_ELEMENTS` contains one module per kind of force element. The function `of` of a
-module yields the force elements of this kind.
+The table `FORCE_ELEMENTS` contains one module per kind of force element. Each module has
+a function `of`, which yields the force elements of this kind.
 """
 
 from __future__ import annotations

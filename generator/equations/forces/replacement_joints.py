@@ -53,10 +53,11 @@ class ReplacementJoint:
     def _wrenches(
         self, forces: Forces, relations: Sequence[loops.ConstraintExpressions], efforts: Sequence[Expr], name: str
     ) -> tuple[Expr, Expr, Expr]:
-        """Return the total force of a closure's springs and dampers on its frame b, N, and two moments, N·m.
+        """Return the total wrench of a closure's springs and dampers on frame b.
 
-        Both are moments of the springs and dampers. The first moment is about the origin of the body of
-        frame a. The second moment is about the origin of the body of frame b.
+        The result contains the force, N, and the moment of this wrench about two points, N·m. The first
+        moment is about the origin of the body of frame a, and the second moment about the origin of the
+        body of frame b.
         """
         F: Expr = ir.zeros(3)
         N_a: Expr = ir.zeros(3)

@@ -1,4 +1,4 @@
-"""Checks during a run whether the constraints that were omitted as redundant remain redundant.
+"""Assertions that constraints which were omitted as redundant remain redundant during a run.
 
 In the initial state, the independent constraints imply each redundant constraint. While this remains
 true, the violations of all constraints are of similar magnitude. Their causes are integration errors

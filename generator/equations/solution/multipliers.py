@@ -45,7 +45,7 @@ def contact_multipliers(
 def _scattered(
     program: EquationSystem, constraints: ConstraintEquations, rows: Sequence[int], Lambda: Expr
 ) -> Expr:
-    """Return the multipliers in the order of all constraints, with zeros where none is given.
+    """Return the multipliers in the order of all constraints; zero for constraints not in `rows`.
 
     The argument Lambda contains the multipliers of the constraints `rows`. The result ends at the last
     constraint of a closure or knife edge, because other constraints need no multipliers.

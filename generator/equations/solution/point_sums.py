@@ -422,7 +422,7 @@ def _six(inertia: Expr) -> Expr:
 
 
 def _matrix(six: Expr) -> Expr:
-    """Return the inertia matrix, shape (3, 3), of its six elements xx, yy, zz, xy, xz, yz."""
+    """Return the inertia matrix, shape (3, 3), with the given elements xx, yy, zz, xy, xz, yz."""
     xx, yy, zz, xy, xz, yz = six
     return ir.function("symmetricMatrix", ir.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]), six)
 

@@ -140,8 +140,8 @@ class EquationsOfMotion:
     Attributes
     ----------
     held
-        Accelerations of the coordinates whose values constraints prescribe; None if there are no such
-        coordinates.
+        Accelerations of the coordinates whose values are prescribed by constraints; None if there are
+        no such coordinates.
     tree
         Bodies and joint axes from which M is formed.
     """
@@ -268,8 +268,9 @@ def submatrix(
 def _runs(chosen: Sequence[int]) -> list[tuple[slice, slice]]:
     """Split a list of indices into sections of consecutive numbers.
 
-    The result contains a pair of slices for each section. The first slice selects the section from the
-    list `chosen`. The second slice covers the same numbers as the section.
+    The result contains a pair of slices for each section. The first slice is the position of the section
+    in the list `chosen`. The second slice is the range of the section's numbers. For the list 0, 1, 5,
+    the pairs are (0:2, 0:2) and (2:3, 5:6).
     """
     runs = []
     for _, group in groupby(enumerate(chosen), key=lambda pair: pair[1] - pair[0]):

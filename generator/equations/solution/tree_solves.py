@@ -97,7 +97,7 @@ def _by_multipliers(item: Definition, inertial: InertiaForces, system: Constrain
 
 
 def _operations(system: AccelerationSolve) -> tuple[int, int]:
-    """Return two numbers of floating-point operations that compute the accelerations.
+    """Return the numbers of floating-point operations of two methods for computing the accelerations.
 
     The first number is for the recursion over the bodies, the second for the dense mass matrix.
     """

@@ -58,7 +58,7 @@ class ArrayDeclaration:
 
     @property
     def is_constant(self) -> bool:
-        """Whether the value of the declared quantity contains only numbers, no parameters."""
+        """Whether the value of the declared quantity contains only numbers and no parameters."""
         return bool(self.positions) or (self.value is not None and not self.value.symbols)
 
     @property
@@ -201,7 +201,7 @@ class _Gathering:
             self._inlined[value.data] = self._definitions[value.data].parts[0][1]
 
     def _in_parameters(self, own: Container[str] = ()) -> Replacement:
-        """Return the replacement of symbols in expressions that depend on parameters only.
+        """Return a function that replaces symbols in expressions that depend on parameters only.
 
         An array element or the expression of a definition replaces the symbol of this definition. The
         argument `own` contains the names of the elements of the array that is being defined. Elements

@@ -78,7 +78,7 @@ class Walk:
 
     A placeholder is an index, symbol or constant that can differ between equations of the same form.
     The function `fill` returns the replacement of a placeholder. It is called for the placeholders in
-    the order of their occurrence, which equations of the same form share.
+    the order of their occurrence. This order is the same in all equations of the same form.
     """
 
     def __init__(self, fill: Fill, tables: Tables) -> None:
@@ -267,7 +267,7 @@ class _Roller:
     def _leading(self, alike: list[tuple[int, Equation, list[Hole]]]) -> int | None:
         """Return the index of the first placeholder that stands for a varying array subscript.
 
-        The equations have the same form, i.e. they differ only in what their placeholders stand for.
+        The equations have the same form, i.e. they differ only in the contents of their placeholders.
         The result is None if all array subscripts agree in all equations.
         """
         for i in range(len(alike[0][2])):

@@ -131,7 +131,7 @@ class Tables:
         self.used |= {table.name for table in self.known if f"{table.name}[" in text}
 
     def _affine(self, i: str, values: Sequence[int], wanted: Sequence[int]) -> str | None:
-        """Return a subscript as the loop iterator plus a constant.
+        """Return the text of a subscript that is the loop iterator plus a constant.
 
         The result is None if the difference between subscript and iterator is not constant.
         """
