@@ -78,9 +78,9 @@ class _Place:
 
     @property
     def may_be_left_out(self) -> bool:
-        """Whether a change may skip this location.
+        """Whether a changed value need not be written to this location.
 
-        A wildcard has selected the location, and the selected element does not contain the key yet.
+        The result is True if a wildcard has selected an element that does not contain the key yet.
         """
         return bool(self.member) and not self.known
 

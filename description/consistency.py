@@ -375,7 +375,7 @@ def _ambiguous(text: str, where: str, names: References) -> Iterator[Problem]:
 def _own_expression(
     text: str, where: str, known: Sequence[str], draft: Draft, *, continuous: int
 ) -> Iterator[Problem]:
-    """Yield the problems of an expression that may use the names in `known` only."""
+    """Yield the problems of an expression that may use only the names in `known`."""
     try:
         tree = expressions.parse(text)
         constants.check(tree, draft.chain.parameter_values)

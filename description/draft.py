@@ -102,7 +102,7 @@ def _part(location: Location) -> Location:
 
 
 def _without(data: dict[str, Any], faulty: frozenset[Location]) -> dict[str, Any]:
-    """Return the tables of a description file without faulty parts.
+    """Return a copy of a file's tables from which the faulty parts are removed.
 
     If the required keys `schema` and `name` are missing or faulty, they are replaced by placeholders.
     """

@@ -45,7 +45,7 @@ def problems(error: ValidationError, data: Mapping[str, Any]) -> list[Problem]:
 
 
 def named(problem: Problem, data: Mapping[str, Any]) -> Problem:
-    """Return a problem whose location includes the name of the list member: `links[3].mass (boom)`."""
+    """Add the name of a list element to the location of a problem: `links[3].mass (boom)`."""
     place = re.match(r"(\w+)\[(\d+)\]", problem.where)
     entry = data[place[1]][int(place[2])] if place else None
     name = entry.get("name") if isinstance(entry, dict) else None
@@ -92,9 +92,10 @@ def _message(detail: ErrorDetails) -> str:
 
 
 def _real_keys(detail: ErrorDetails, data: Any) -> list[int | str]:
-    """Return those keys of an error location that exist in the file.
+    """Return the keys of an error location without the names that pydantic has added.
 
-    Locations from pydantic also contain names of types in a union, which the file does not contain.
+    Pydantic inserts the names of the types in a union, which the file does not contain. If the error is
+    a missing key, this key is part of the result.
     """
     keys: list[int | str] = []
     for key in detail["loc"]:

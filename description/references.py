@@ -83,7 +83,7 @@ class References:
         yield from self.measured
 
     def _moving(self) -> Iterator[str]:
-        """Yield each quantity `x` that has a time derivative with the name `x_dot`."""
+        """Yield the name of each quantity whose time derivative has the same name with the suffix `_dot`."""
         yield from (f"{point}.{cosine}" for point in self.framed for cosine in _COSINES)
         yield from self.coordinates
 
@@ -92,7 +92,7 @@ class References:
         yield from (f"{name}_ddot" for name in self._moving())
 
     def is_force(self, name: str) -> bool:
-        """Whether a name in an expression is a force, or another quantity that depends on forces."""
+        """Whether a name in an expression denotes a force, or another quantity that depends on forces."""
         return name in self._forces
 
     def kind(self, name: str) -> str:
@@ -125,12 +125,16 @@ class References:
         return f"unknown name {name!r}; {alternatives(name, own or known)}"
 
     def _instead_of(self, name: str) -> str:
-        """Return a phrase for error messages that names a quantity to use in place of an FMU input."""
+        """Return the remedy for an expression that contains an FMU input, for error messages.
+
+        The remedy is the controller output that drives this input, or a filter whose input the FMU input
+        sets.
+        """
         return f"use {self._driven[name]}, which drives this input" if name in self._driven else _FOLLOWER
 
 
 def axes_for(point: str) -> str:
-    """Return the advice to add the key `rpy` to a point, which then has its own axes."""
+    """Return the advice to add the key `rpy`, which defines axes at a point."""
     return f"add the key rpy to points.{point} ([0.0, 0.0, 0.0] for the axes of its link)"
 
 

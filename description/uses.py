@@ -22,7 +22,7 @@ _OPEN = {
 
 
 def unused(chain: Description) -> dict[str, tuple[str, ...]]:
-    """Return the parameters and lookup tables that neither the description nor one of its cases uses.
+    """Return the parameters and lookup tables that neither the description nor any of its cases uses.
 
     Parameters
     ----------

@@ -68,10 +68,10 @@ def lengths(model: System) -> Iterator[Remark]:
 
 
 def _first_apart(ascending: list[float]) -> int:
-    """Return the index of the first length that is far larger than the next smaller length.
+    """Return the index of the first length that is far larger than its predecessor in the list.
 
-    The lengths are in ascending order, and only their upper half is searched. If no such length exists,
-    the result is the number of lengths.
+    The lengths are in ascending order, and only the second half of the list is searched. Lengths below
+    a fixed limit are ignored. If no length meets these conditions, the result is the number of lengths.
     """
     for k in range((len(ascending) + 1) // 2, len(ascending)):
         if ascending[k] > max(_APART * ascending[k - 1], _LONGEST):

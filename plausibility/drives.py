@@ -123,7 +123,7 @@ def _changes(model: System, course: analysis.EnergyHistory) -> Iterator[tuple[st
 
 
 def _varies(model: System, numbers: analysis.ReferenceModel, position: str | float) -> bool:
-    """Whether an expression of time varies.
+    """Whether the value of an expression changes with time.
 
     The expression is sampled from t = 0 to 100 times the duration of the run.
     """

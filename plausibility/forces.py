@@ -1,4 +1,4 @@
-"""Remarks on element forces far above the mechanism's weight."""
+"""Remarks on force elements whose force is far above the weight of the mechanism."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def weight(model: System) -> float:
 def limit(model: System) -> float:
     """Return the largest plausible force of a force element, N: 100 times the weight of the mechanism.
 
-    For mechanisms smaller than 1 m, the limit is higher, because the ratio of strength to weight
-    increases.
+    For mechanisms smaller than 1 m, the limit is higher, because small mechanisms have a larger ratio
+    of strength to weight.
     """
     return _TIMES * weight(model) * max(1.0, _REFERENCE_LENGTH / extent(model))
 

@@ -59,7 +59,7 @@ class InitialState:
     accelerations : ndarray, shape (n,)
         Accelerations of the coordinates, rad/s² or m/s².
     is_significant : ndarray of bool, shape (n,)
-        Whether each acceleration is larger than rounding errors of balanced forces could cause.
+        Whether each acceleration is too large to be a rounding error of forces in equilibrium.
     uncommanded : ndarray, shape (n,)
         Accelerations without the contributions that programmed constraints and motions command, rad/s²
         or m/s². Rounding errors are set to zero.

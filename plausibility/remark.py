@@ -49,7 +49,7 @@ class Remark:
     limit
         Limit that usual mechanisms do not exceed; None if the remark has no limit.
     time
-        Time of the run in s, or None for a remark that belongs to no time.
+        Simulation time of the observation, s; None if the observation has no time.
 
     Examples
     --------

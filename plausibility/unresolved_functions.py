@@ -12,8 +12,9 @@ from .remark import Remark
 def unresolved_functions(model: System) -> Iterator[Remark]:
     """Yield remarks on expressions that vary so fast that solvers may step over the variation.
 
-    Solvers reduce their steps near fast variations, but the search for such variations has a limited
-    resolution.
+    Before a run, each expression is sampled to detect fast variations. Solvers take shorter steps near
+    the detected variations. Variations that are shorter than the sampling interval, or whose time
+    depends on the motion, may remain undetected.
     """
     stop = model.chain.simulation.stop
     for label in model.problem.model.unresolved(stop):

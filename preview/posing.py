@@ -40,9 +40,9 @@ class Move:
 def posed(machine: PreviewMachine, given: Mapping[str, float], move: Move | None = None) -> Pose:
     """Return the pose in which a slider has moved one coordinate and all loops are closed.
 
-    Coordinates that are not given start at their initial values. The other joints change as little as
-    possible to close the loops. If the loops cannot be closed at the new value, the coordinate stops
-    before this value.
+    Coordinates that are not given start at their initial values. The coordinates of the other joints
+    change as little as possible to close the loops. If the loops cannot be closed at the new value, the
+    coordinate stops before this value.
 
     Parameters
     ----------

@@ -39,7 +39,7 @@ class FileWatch:
     def watch(self, paths: Iterable[Path]) -> None:
         """Replace the list of watched files.
 
-        For files that were already watched, changes since the earlier check are still reported.
+        If a file was already watched, its changes before this call are still reported.
         """
         self._known = self._seen = {
             path: self._known[path] if path in self._known else _signature(path) for path in paths

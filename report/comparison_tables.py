@@ -52,8 +52,8 @@ def wall_times(outcomes: Sequence[Outcome]) -> TextTable:
 def decays(runs: Sequence[CaseRun]) -> TextTable:
     """Return a table of decay rates, 1/s, by case.
 
-    One column contains the fitted decay rate of ‖Φ‖. The other column contains the slow characteristic
-    root of the constraint stabilisation.
+    The fitted decay rate of the norm ‖Φ‖ of the constraint residuals is compared with the slow
+    characteristic root of the constraint stabilisation.
     """
     fitted = [(run, run.stabilisation.decay) for run in runs]
     rows = [_decay_row(run, decay) for run, decay in fitted if decay is not None]

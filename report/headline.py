@@ -176,8 +176,8 @@ def _numbers(what: str, peak: _Peak | None, unit: str, sizes: Mapping[str, float
 def _with_unit(value: float, unit: str, size: float) -> str:
     """Return a value with three significant digits and its unit.
 
-    Large values have the prefix k or M. The argument `size` is the scale from `_sizes`. Values
-    below 1e-9 times this scale are written as 0.
+    The unit of a large value has the prefix k or M. The argument `size` is the scale of forces or of
+    moments in the mechanism. Values below 1e-9 times this scale are written as 0.
     """
     shown = 0.0 if abs(value) <= _ZERO * size else value
     prefix, factor = next(((p, s) for p, s in (("M", 1e6), ("k", 1e3)) if abs(shown) >= 0.9995 * s), ("", 1.0))

@@ -192,7 +192,7 @@ def _facts(report: RunReport) -> dict[str, str]:
 
 
 def initial_state(model: System) -> str:
-    """Return which coordinates start in static equilibrium and which at their described positions."""
+    """Return a phrase that lists coordinates in static equilibrium and coordinates at described positions."""
     mechanism = model.mechanism
     if mechanism.chain.simulation.start != "statics":
         return "as described"
@@ -211,9 +211,10 @@ def initial_state(model: System) -> str:
 
 
 def _closes_a_loop(mechanism: Mechanism, k: int) -> bool:
-    """Whether a free coordinate follows from the loop closures in the search for the static equilibrium.
+    """Whether the loop closures determine a coordinate during the search for the static equilibrium.
 
-    Such a joint coordinate has no spring, and the description does not contain the key `statics.locked`.
+    The coordinate must be free to move in this search. The result is True for a joint coordinate
+    without a spring if the description does not contain the key `statics.locked`.
     """
     coordinate, locked = mechanism.coordinates[k], mechanism.chain.statics.locked
     return coordinate.role == "joint" and coordinate.stiffness is None and locked is None

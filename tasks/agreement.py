@@ -102,8 +102,9 @@ def sensitive(model: System, comparisons: Iterable[Comparison]) -> Iterator[Rema
 def _settled(model: System, truth: Trajectory, attempt: Attempt, progress: Progress) -> Judged:
     """Compare a run with the reference run.
 
-    If the runs disagree, the run is repeated with a finer tolerance. If the run has failed, the runs are
-    compared only up to the reference run's first singular configuration, if any.
+    A run that disagrees is repeated with a finer tolerance, and the repeated run is compared. A failed
+    run is repeated up to the reference run's first singular configuration, if such a configuration
+    exists.
     """
     if attempt.failure and truth.singular and attempt.until is not None:
         return _before_singular(model, truth, attempt, attempt.until, progress)
@@ -158,7 +159,7 @@ def _sensitivity(
     """Determine from two repetitions of the reference run how fast small differences of the motion grow.
 
     The first repetition has a finer tolerance. The second repetition begins at a changed initial state.
-    The result is None if one of them fails.
+    The result is None if a repetition fails.
     """
     wanted = model.chain.simulation.tolerance
     try:

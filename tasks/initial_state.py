@@ -31,8 +31,8 @@ def initial_data(model: System, initial: InitialState) -> dict[str, Any]:
     -------
     dict
         `inputs`, `forces`, `accelerations` and `modes`, each a list of tables. The modes are sorted by
-        frequency in Hz, the lowest first. `rigid_body_modes` contains the coordinates that move in modes
-        without a frequency.
+        frequency in Hz, the lowest first. A further list, `rigid_body_modes`, contains the coordinates
+        that move in rigid-body modes.
     """
     starts = input_starts(model)
     found = _modes(model)

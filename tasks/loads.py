@@ -58,8 +58,10 @@ class LoadSummary:
         Statistics `rms` and `max` of each component (`fx` `fy` `fz`) of the force on the base by
         support, N, world axes.
     units
-        Units in FMI notation, by the names above. Values are units by component (`joints`,
-        `closure_loads`, `supports`), units by coordinate (`drives`, `base`), or one unit (`knife_edges`).
+        Units in FMI notation, by the keys of `data()`. The values for `joints`, `closure_loads` and
+        `supports` are mappings from components to units. The values for `drives` and `base` are mappings
+        from coordinates to units. The value for `closures` is a list of six units, three of the force
+        and three of the moment. The value for `knife_edges` is one unit.
 
     References
     ----------

@@ -144,7 +144,7 @@ def doubtful_loads(found: analysis.Reactions, link: str, axis: Iterable[float] |
         Link that the joint moves.
     axis
         Axis of the joint in the joint's frame. The force components `axial` and `normal` are along and
-        across this axis. If the axis is None, the result contains neither of them.
+        across this axis. Without an axis, the result contains neither `axial` nor `normal`.
     """
     # The joint is listed as "NAME (joint)" if a closure has the same name as the link.
     names = (link, f"{link} (joint)")

@@ -50,7 +50,7 @@ def reference_run(model: System, inputs: InputTable | None, progress: Progress) 
 def reference_runs(
     model: System, problem: analysis.InitialValueProblem, progress: Progress
 ) -> tuple[Trajectory, Trajectory]:
-    """Simulate by the reference solver, and return two trajectories of this run.
+    """Simulate a model with the reference solver, and return two trajectories of this run.
 
     The first trajectory contains the signals of the model and their natural magnitudes, by which errors
     are divided. The second trajectory also contains all joint reactions, all wrenches of loop closures

@@ -346,9 +346,10 @@ def _guide_notes(problem: analysis.InitialValueProblem, truth: Trajectory) -> It
 
 
 def _projection_notes(model: System) -> tuple[str, ...]:
-    """Return a note on how each run maintains the constraints.
+    """Return a note on the methods that keep the constraint violations of the runs small.
 
-    Some runs project onto the constraints. The other runs rely on the constraint stabilisation.
+    The native FMU projects the state onto the constraints. All other runs use the constraint
+    stabilisation only. Without projections, the result is empty.
     """
     if not model.program.projections:
         return ()

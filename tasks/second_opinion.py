@@ -63,9 +63,9 @@ class Opinion:
         return (f"{_UNCONFIRMED}: {self.absent}",) if self.absent else ()
 
     def of_start(self, finding: Finding) -> Finding:
-        """Return the finding on the consistency of the initial state, with the oracle's objections added.
+        """Add the oracle's objections to the finding on the consistency of the initial state.
 
-        The finding is negative if the oracle has objections.
+        With objections, the finding is negative. Without objections, the finding is returned unchanged.
         """
         if not self.start:
             return finding
@@ -165,9 +165,10 @@ def _tables(inputs: InputTable | None) -> dict[str, list[list[float]]]:
 
 
 def given(model: System) -> tuple[dict[str, Any], Claims]:
-    """Return the tables of the description, and the statements about the initial state to check.
+    """Return the input of the oracle, a second independent solver.
 
-    The oracle, a second independent solver, receives both results as its input.
+    The first result contains the tables of the description. The second result contains the statements
+    about the initial state that the oracle checks.
 
     Parameters
     ----------

@@ -50,7 +50,7 @@ class Study:
         return any(entry.result.get("plausible") for entry in self.runs)
 
     def data(self) -> dict[str, Any]:
-        """Return the results of all cases, which the file `cases.json` contains."""
+        """Return the results of all cases, in the form in which `cases.json` contains them."""
         return cases_data(self.chain, self.runs)
 
     def table(self) -> Table:

@@ -48,7 +48,7 @@ def withdraw_study(file: Path, out: Path | str | None) -> None:
 
 
 def withdraw_sweep(file: Path, case: str | None, out: Path | str | None) -> None:
-    """Remove the page of an earlier `sweep`, and mark its table and signals as earlier results.
+    """Remove the page of an earlier `sweep`, and add the prefix `earlier_` to the names of its result files.
 
     Finished runs and the file `sweep.json`, which identifies the sweep, are kept, so that the sweep can
     be resumed. A folder in which another process works is left unchanged.

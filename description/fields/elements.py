@@ -31,7 +31,9 @@ class Quantity:
     bounds: Bounds = ANY
 
     def of(self, name: str, units: Mapping[str, str]) -> Quantity:
-        """Return a copy for one element; its name and the units of its joint replace the placeholders.
+        """Return a copy of this quantity for one element.
+
+        In the copy, the name of the element and the units of its joint replace the placeholders.
 
         Parameters
         ----------

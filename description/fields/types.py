@@ -54,7 +54,7 @@ class OrTable:
 
 
 class KeyProblem(ValueError):
-    """Exception for the fault of one key that is found when its whole table is validated."""
+    """Exception for a fault in one key, raised by the validator of the table that contains this key."""
 
     def __init__(self, key: str, message: str) -> None:
         super().__init__(message)

@@ -61,7 +61,7 @@ class Dahl(Part):
 
 
 class Coulomb(Part):
-    """Regularised Coulomb friction −F·tanh(q̇/v_s) with the friction limit F, the key `effort`.
+    """Regularised Coulomb friction −F·tanh(q̇/v_s), where F is the friction limit (key `effort`).
 
     The friction does not depend on the joint reaction.
     """

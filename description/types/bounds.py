@@ -30,7 +30,7 @@ class Bounds:
         return None if self.high >= LARGEST else self.high
 
     def within(self, other: Bounds) -> Bounds:
-        """Return the interval of all numbers that lie within these bounds and within other bounds."""
+        """Return the intersection of this interval and the interval `other`."""
         low = max(self, other, key=lambda bounds: (bounds.low, bounds.exclusive))
         return Bounds(low.low, min(self.high, other.high), low.exclusive)
 

@@ -27,13 +27,13 @@ class Condition:
     kind
         `along`: component ρ·axis_a of ρ along an axis of frame a, m.
         `along_world`: component of ρ along an axis of the world frame, m.
-        `between`: cosine axis_a·axis_b of two axes; for nearly perpendicular axes it equals a small
-        rotation angle, rad.
+        `between`: cosine axis_a·axis_b of two axes. If the axes are nearly perpendicular, the cosine
+        is approximately the small deviation of their angle from π/2, rad.
         `distance`: (ρ·ρ − length²)/(2·length), m.
     a
-        Number 0, 1 or 2 of the axis of frame a, or of the world frame for `along_world`.
+        Axis of frame a, or of the world frame for `along_world`: 0, 1 or 2 for x, y or z.
     b
-        Number 0, 1 or 2 of the axis of frame b, used by `between`.
+        Axis of frame b for `between`: 0, 1 or 2 for x, y or z.
     """
 
     kind: Literal["along", "along_world", "between", "distance"]

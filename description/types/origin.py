@@ -131,5 +131,9 @@ def row_force(row: str, kind: str = "constraint") -> Signal:
 
 
 def violation(level: str) -> Signal:
-    """Return the signal of the norm of Φ (`position`) or Φ̇ (`velocity`) over all constraint equations."""
+    """Return the signal of the norm of the violations of all constraint equations.
+
+    The norm is that of the residuals Φ if `level` is `position`, and that of their time derivatives Φ̇
+    if `level` is `velocity`.
+    """
     return Signal("violation", Origin("constraints"), level)

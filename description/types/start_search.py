@@ -68,9 +68,9 @@ class DownhillLimits:
         A stiffness counts as zero if its ratio to the largest stiffness is below this limit, because
         finite differences are inexact.
     opposed
-        Smallest admissible work of the forces at the end of a step, relative to the work of the forces
-        at the beginning. With less work, the forces oppose the step, and the step is too long
-        (Crisfield 1982).
+        Limit of the ratio of two works along a step: the work of the forces at the end of the step, and
+        the work of the forces at its beginning. A ratio below this negative limit means that the final
+        forces oppose the step. The step is then rejected as too long (Crisfield 1982).
     loops
         Stiffness of springs that replace loop closures, relative to the stiffness of the coordinates.
         With this value, half of the digits remain significant.

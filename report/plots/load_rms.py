@@ -14,7 +14,7 @@ from .loads import loaded_links
 
 @dataclass(frozen=True)
 class LoadRms:
-    """Root mean squares of two force components of a joint, N: along its axis and across its axis."""
+    """Root mean squares of the joint force along the joint axis and perpendicular to this axis, N."""
 
     axial: float
     normal: float

@@ -63,7 +63,7 @@ def space_and_components() -> tuple[Figure, Axes3D, list[Axes]]:
 
 
 def position(run: Trajectory, point: str) -> Array | None:
-    """Return the positions of a point, shape (N, 3), world frame, m; None if the run lacks a component."""
+    """Return the positions of a point, shape (N, 3), world frame, m; None if the run lacks x, y or z."""
     names = [of_point(point, "position", axis).name for axis in "xyz"]
     return run.columns(names) if run.signals.keys() >= set(names) else None
 

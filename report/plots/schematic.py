@@ -32,7 +32,8 @@ def schematic(mechanism: Mechanism, reference: Trajectory, marks: Sequence[Force
     reference
         Run of the reference solver, with the values of all coordinates.
     marks
-        Force arrows of the mechanism. A force element between two points is drawn as a thin line.
+        Symbols of the force elements, such as arrows. The symbol of a two-point force element is a thin
+        line.
     """
     if not mechanism.bodies:
         return None

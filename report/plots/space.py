@@ -79,7 +79,9 @@ def viewpoint(points: Array, gravity: Array) -> tuple[float, int]:
 
 
 def face(axes: Axes3D, points: Array, gravity: Array, least: float = 1e-9) -> None:
-    """Set limits of three-dimensional axes and a viewpoint from which points in a plane are not a line.
+    """Set the limits and the viewpoint of three-dimensional axes.
+
+    From this viewpoint, points in a plane do not appear as a line.
 
     Parameters
     ----------

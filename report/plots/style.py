@@ -142,7 +142,7 @@ def legend_of(figure: Figure, handles: Sequence[Line2D]) -> None:
 
 
 def drawable(values: Array) -> Array:
-    """Return values limited to numbers that matplotlib can scale, for runs that have diverged."""
+    """Limit the values of a diverged run to a range that matplotlib can draw."""
     return np.clip(values, -_LARGEST, _LARGEST)
 
 

@@ -211,8 +211,8 @@ def draw_panel(
 def show_constant(axes: Axes, panel: Panel, value: float, height: float, statement: str = "constant") -> None:
     """Write the value of a constant signal into the title of a diagram.
 
-    The text `statement` precedes the value and says what is constant. The vertical axis gets such a
-    large range that rounding errors are invisible.
+    The text `statement`, such as `reference constant`, precedes the value. The range `height` of the
+    vertical axis is so large that rounding errors are invisible.
     """
     shown = 0.0 if abs(value) <= _ZERO * height else value
     axes.set_ylim(shown - height / 2, shown + height / 2)

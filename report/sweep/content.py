@@ -25,7 +25,8 @@ class Effects:
     measures
         Sensitivity measures by name, with one value for each key.
     spread
-        Confidence intervals by name of the sensitivity measure, with one value for each key.
+        Half-widths of the 95 % confidence intervals by name of the sensitivity measure, with one value for
+        each key.
     used
         Number of runs that the method used.
     """
