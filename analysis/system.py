@@ -39,8 +39,9 @@ class System:
     program : EquationSystem
         Equations with linear solves and a fixed partition, as in the Modelica source.
     native_program : EquationSystem
-        Equations for the generated C code. A partition "auto" is chosen in every state, and
-        accelerations use recursion over the bodies if that is cheaper.
+        Equations for the generated C code. If the dependent coordinates are set to "auto", they are
+        chosen again in every state. Accelerations are computed by recursion over the bodies if this
+        method requires fewer operations.
     accelerations : str
         Method by which the FMU from generated C code computes accelerations. The text is empty if
         only one method is possible.

@@ -102,8 +102,8 @@ def _places(
 ) -> list[tuple[System, State | float]]:
     """Return the mechanism and the operating point for each value of the varied quantity.
 
-    The operating point is a state, or a time in s. If it is a time, a run up to this time yields the
-    state.
+    The operating point is a state, or a time in s. If it is a time, the state is later taken from a run up
+    to this time.
     """
     if options.key == TIME:
         return [(model, checked(model, StateOptions(time=t))) for t in numbers]
@@ -117,10 +117,10 @@ def _places(
 
 
 def _together(key: str, values: Sequence[float], said: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield one summary for each kind of note.
+    """Yield one summary for each kind of note about the linear models.
 
-    The summary contains the number of values at which this note occurs, and the text of the first
-    occurrence.
+    There is one linear model for each value of the varied quantity. The summary contains the number of
+    values for which a note of this kind occurs, and the text of the first of these notes.
     """
     kinds: dict[str, list[tuple[float, str]]] = {}
     for value, notes in zip(values, said, strict=True):

@@ -23,7 +23,7 @@ _TOLERANCE = 1e-9  # The run to the operating point has at most this relative to
 
 @dataclass(frozen=True)
 class Plant:
-    """FMU of a mechanism that is compiled from generated C code, also called native FMU.
+    """FMU that represents a mechanism and is compiled from generated C code (native FMU).
 
     Parameters
     ----------

@@ -170,7 +170,7 @@ def friction_powers(problem: InitialValueProblem, run: Trajectory) -> dict[str, 
 def evaluations(
     problem: InitialValueProblem, run: Trajectory, most: int | None = None
 ) -> Iterator[tuple[KinematicState, Evaluation]]:
-    """Yield the states of a run at some of its output times, each with the results of the equations of motion.
+    """Yield a run's state and the results of the equations of motion at selected output times.
 
     If the run contains no bristle deflection for a joint, the deflection is assumed to be zero.
 
@@ -181,7 +181,8 @@ def evaluations(
     run : Trajectory
         Simulation result.
     most : int, optional
-        Maximum number of output times, which are then spread over the run; default: all output times.
+        Maximum number of selected output times. These are at approximately equal intervals. By default,
+        all output times are selected.
 
     Raises
     ------

@@ -1,7 +1,7 @@
-"""Forces of programmed constraints that no drive of a joint can exert.
+"""Generalised forces that programmed constraints exert on coordinates without drives.
 
-The forces Cᵀ λ of a programmed constraint are those of a frictionless guide that moves the constrained
-point. The forces also act on the coordinates of the base and of beams, which have no drives.
+A programmed constraint exerts the same generalised forces Cᵀ λ as a frictionless guide that moves the
+constrained point. These forces also act on the coordinates of the base and of beams, which have no drives.
 """
 
 from __future__ import annotations

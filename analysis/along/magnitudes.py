@@ -50,8 +50,8 @@ def magnitudes(problem: InitialValueProblem, run: Trajectory) -> tuple[Magnitude
     - Position: range during the run.
     - Joint reaction force: largest force, at least the weight of the link's subtree.
     - Joint reaction moment: largest moment, at least the reference force times the size of the link.
-    - Coordinates that do not move: largest displacement and largest speed of any body. For these two
-      magnitudes, the name of the signal is empty.
+    - Coordinates that do not move: largest displacement and largest speed of any body. In the result,
+      the signal name of these two magnitudes is empty.
 
     Positions and velocities have a lower bound: a small fraction of the change that the reference
     acceleration would cause during the run. Most magnitudes also have the lower bound `least`. This
@@ -59,8 +59,9 @@ def magnitudes(problem: InitialValueProblem, run: Trajectory) -> tuple[Magnitude
     Typical displacements are 1 rad for rotations and the mechanism's extent for translations. Elastic
     coordinates can have smaller typical displacements. The lower bound `least` keeps differences small
     if they are only rounding errors. The displacements start from the initial position. For
-    accelerations and forces, displacements also start from output times near events: a contact that
-    opens or closes at an output time multiplies the rounding errors of positions by its stiffness.
+    accelerations and forces, displacements also start from the positions at output times near events. The
+    reason is that a contact that opens or closes at an output time multiplies the rounding errors of
+    positions by its stiffness.
 
     Parameters
     ----------
@@ -370,9 +371,9 @@ class _Samples:
         return _Shaken(changes, speed, acceleration, effort, travel, pace, jolt, mass * jolt, energy)
 
     def _near(self, row: int, changes: Array) -> Array:
-        """Return displacements of the coordinates, shape (n,), that are large compared with event-time errors.
+        """Return displacements of the coordinates, shape (n,), that are large compared with errors at events.
 
-        An error of the event time changes the position of each coordinate. The returned displacement is at
+        An error of the event time changes the value of each coordinate. The returned displacement is at
         least 10⁶ times this change.
         """
         error = _LATE * max(1.0, float(self._run.time[row]))

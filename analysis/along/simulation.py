@@ -159,7 +159,7 @@ def simulate(
 
 
 def _separate(begins: list[float]) -> list[float]:
-    """Return the given times, of which the first is 0; omit the first time if the second is also 0."""
+    """Return increasing times that begin with 0, without the first time if the second time is also 0."""
     return begins[1:] if len(begins) > 1 and coincide(begins[1], 0.0) else begins
 
 
@@ -266,9 +266,9 @@ class _Run:
         return after if self.times[after] - t < t - self.times[after - 1] else after - 1
 
     def _look_ahead(self, segment: Segment, t: float, y: Array) -> None:
-        """Record the side after a state event that would follow shortly after the end of the run.
+        """Record the state after a state event that would follow shortly after the end of the run.
 
-        Nothing is recorded if there is no such event.
+        Nothing is recorded if no such event occurs.
 
         Another solver may find this event shortly before the end time.
         """
@@ -395,10 +395,10 @@ class _Run:
         ]
 
     def alternatives(self, evaluate: Callable[[Moment], Mapping[str, Array]]) -> Alternatives:
-        """Return the signals on both sides of each event that nearly coincides with an output time.
+        """Return the signals before and after each event that nearly coincides with an output time.
 
-        The function `evaluate` returns the signals at one moment. Sides on which the equations cannot be
-        evaluated are omitted.
+        The function `evaluate` returns the signals at one moment. The signals before or after an event are
+        omitted if the equations cannot be evaluated there.
         """
         times: list[float] = []
         found: list[Mapping[str, Array]] = []

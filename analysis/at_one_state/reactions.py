@@ -165,9 +165,9 @@ class _Analysis:
 
 
 def _both(here: Verdict, there: Verdict) -> Verdict:
-    """Return the uniqueness of a joint reaction from its uniqueness in two configurations.
+    """Combine two results about the uniqueness of one joint reaction, each from one configuration.
 
-    A component counts as unique if it is unique in both configurations.
+    The reaction or a component counts as unique if it is unique in both configurations.
     """
     components = {key: unique and there.components.get(key, True) for key, unique in here.components.items()}
     return Verdict(here.name, here.kind, here.unique and there.unique, components)

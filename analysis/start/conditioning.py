@@ -62,7 +62,7 @@ def elsewhere(q: Array) -> Array:
 
 
 def _unresisted(model: ReferenceModel, q: Array) -> list[list[int]]:
-    """Return groups of coordinates that can change while no body with mass moves.
+    """Return groups of coordinates whose changes move no mass.
 
     A group contains one coordinate, or several coordinates that change together in a fixed ratio.
     """

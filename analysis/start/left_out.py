@@ -55,7 +55,7 @@ class Opening:
 
 
 class LeftOut:
-    """Redundant constraint equations that remain after the independent equations have been chosen.
+    """Redundant constraint equations: all equations except the chosen independent ones.
 
     Attributes
     ----------
@@ -82,9 +82,9 @@ class LeftOut:
         """Return actual and admissible violations of the redundant constraints, shape (k,) each.
 
         The actual violations do not include contributions from violations of the independent
-        constraints. Constraints at position, velocity and acceleration level are checked separately. If
-        all actual violations at a level are below lower bounds of the admissible violations, the second
-        array contains these lower bounds, because they are faster to compute.
+        constraints. Constraints at position, velocity and acceleration level are checked separately.
+        Each admissible violation has a lower bound that is faster to compute. If no actual violation at
+        a level exceeds its lower bound, the second array contains the lower bounds for this level.
 
         Parameters
         ----------

@@ -71,7 +71,7 @@ def _split(normal: Array) -> tuple[Array, Array]:
 
 
 def _part(pair: Pair, kept: Array, vanishing: Array) -> Pair:
-    """Return the linear combinations of a pair's constraints that contain only selected velocities.
+    """Return a kinematic pair's linear combinations of constraints in which only selected velocities occur.
 
     Parameters
     ----------

@@ -145,8 +145,8 @@ class _Search:
         The Jacobian is with respect to the joint coordinates. The residual contains, in this order:
 
         - position errors in the path's frame, m, for the prescribed components;
-        - differences of direction cosines, if axes are prescribed; the norm is 2 sin(α/2) for an
-          orientation error α;
+        - differences of direction cosines, divided by √2, if axes are prescribed; the norm of all these
+          differences is 2 sin(α/2) for an orientation error α;
         - weighted closure residuals of the loops, m or rad.
         """
         state = self._model.state(0.0, q, np.zeros(len(q)))

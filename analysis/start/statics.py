@@ -303,7 +303,7 @@ class _Balance:
     def acting(self, q: Array) -> float:
         """Return the largest of the applied forces, the elastic forces and the total weight, N or N·m.
 
-        Forces and moments are compared by their numbers, as if each force had a lever arm of 1 m.
+        A force of 1 N and a moment of 1 N·m count as equal, as if each force had a moment arm of 1 m.
         """
         forces = self._model.forces(self._model.state(0.0, q, self._rest))
         mass = sum(float(body.mass) for body in self.mechanism.bodies)

@@ -9,8 +9,8 @@ rule.
 
 The datum is a reference point near the mechanism. If body b rotates by δθ about the datum and moves
 by δp, T_b ũ changes by δθ × (T_b ũ) + ũ_4 δp. The scalar ũ_4 is the last entry of ũ. A multiplier
-of 1 therefore exerts two loads on body b. The force is the factor of δp in δ(u·v), and the moment
-is the factor of δθ.
+of 1 therefore exerts a force and a moment on body b. The force is the factor of δp in the change
+δ(u·v), and the moment is the factor of δθ.
 """
 
 from __future__ import annotations

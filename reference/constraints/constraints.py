@@ -217,10 +217,10 @@ class _ExpressionRow:
 
     @property
     def _leading(self) -> tuple[Indices, slice]:
-        """Indices of the equation's highest-order quantities, and the slice of the gradient for these quantities.
+        """Indices of the quantities of highest order, and a slice of the equation's gradient.
 
-        The quantities are positions x in a position constraint, velocities ẋ in a velocity constraint,
-        and accelerations ẍ in an acceleration constraint. The slice selects the derivatives with
+        The quantities of highest order are positions x in a position constraint, velocities ẋ in a velocity
+        constraint, and accelerations ẍ in an acceleration constraint. The slice selects the derivatives with
         respect to these quantities.
         """
         used = (self.reading.positions, self.reading.velocities, self.reading.accelerations)

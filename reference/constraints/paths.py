@@ -261,12 +261,14 @@ class OrientationRows:
         return self._target.stops()
 
     def _sum(self, Q: Array, t: float) -> float:
-        """Return 1 + tr Q = 4 cos²(α/2); the matrix Q rotates the prescribed axes to the actual axes by α.
+        """Return 1 + tr Q = 4 cos²(α/2) for a rotation matrix Q with the rotation angle α.
+
+        The matrix Q describes the rotation from the prescribed axes to the actual axes.
 
         Raises
         ------
         SolveError
-            If the angle is 180°, where the orientation error has no unique axis.
+            If α is 180° up to rounding. The rotation axis of the orientation error is then not unique.
         """
         s = 1.0 + float(np.trace(Q))
         if s < _OPPOSITE:

@@ -14,17 +14,18 @@ from ...core.trajectory import Array
 class Rows:
     """Values and derivatives of m constraint equations in one state or in many states.
 
-    For spring-damper closures, the object contains the deformations and their derivatives.
+    For spring-damper closures, Φ contains the deformations of the springs instead of constraint values.
 
     Attributes
     ----------
     Phi : ndarray, shape (…, m)
         Constraint values Φ(t, q); 0 for equations in velocities or accelerations.
     Phi_dot : ndarray, shape (…, m)
-        Time derivatives C q̇ + ∂Φ/∂t; for equations in velocities their values Ψ(t, q, q̇), and 0 for
-        equations in accelerations.
+        Time derivatives C q̇ + ∂Φ/∂t of equations in positions, values Ψ(t, q, q̇) of equations in
+        velocities, and 0 for equations in accelerations.
     C : ndarray, shape (…, m, n)
-        Jacobian ∂Φ/∂q; ∂Ψ/∂q̇ for equations in velocities, ∂Ψ/∂q̈ for equations in accelerations.
+        Jacobian: ∂Φ/∂q for equations in positions, ∂Ψ/∂q̇ for equations in velocities, and ∂Ψ/∂q̈ for
+        equations in accelerations.
     gamma : ndarray, shape (…, m)
         Vector γ of the equations at acceleration level, C q̈ − γ = 0.
     """

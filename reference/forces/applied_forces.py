@@ -145,7 +145,7 @@ def _check_inputs(mechanism: Mechanism, inputs: Mapping[str, Input]) -> None:
 
 
 class _Given:
-    """Component of an applied force whose value is an FMU input."""
+    """Component of an applied force or effort; an FMU input determines the value of the component."""
 
     def __init__(self, value: Input) -> None:
         self._value = value

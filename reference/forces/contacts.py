@@ -126,7 +126,7 @@ class Contacts(ForceElements):
         }
 
     def signals(self, state: KinematicState) -> dict[str, float]:
-        """Return gap, m, and normal force, N, of each contact by the names of the outputs."""
+        """Return two outputs for each contact, by output name: gap, m, and normal force, N."""
         found: dict[str, float] = {}
         for touch in self._touches:
             found[touch.contact.signals["gap"].signal.name] = touch.gap(state)

@@ -181,9 +181,9 @@ class ForceElements:
         return ()
 
     def acting(self, state: KinematicState) -> Array:
-        """Return the force, N, or moment, N·m, that acts at the point of application a of each drawing.
+        """Return the force, N, or moment, N·m, that each drawing in `marks` represents, shape (drawings, 3).
 
-        The shape is (drawings, 3), and the components are in world axes.
+        The force or moment acts at the point a of the drawing. The components are in world axes.
         """
         del state
         return np.zeros((0, 3))

@@ -30,7 +30,8 @@ class Filters:
         Initial coordinates of driven joints, rad or m. With None, the coordinates of the currently
         evaluated state are used.
     inputs : mapping of str to input
-        Commands by name. A filter without a command keeps its initial value.
+        Command of each filter, by filter name: a number, or a function of time in s. A filter without a
+        command keeps its initial output.
     """
 
     def __init__(self, mechanism: Mechanism, start: Array | None, inputs: Mapping[str, Input]) -> None:
@@ -91,7 +92,7 @@ class Filters:
         return [f.signal(quantity).name for f in self._filters for quantity in ("offset", "offset_rate")]
 
     def signals(self, states: Sequence[KinematicState]) -> dict[str, Array]:
-        """Return the output of each input filter in N states, shape (N,) each."""
+        """Return a signal of shape (N,) for each input filter, by signal name: the filter's output in N states."""
         return {
             f.signal("value").name: np.array([state.followed[i, 0] for state in states])
             for i, f in enumerate(self._filters)

@@ -64,7 +64,7 @@ _Bristle: TypeAlias = tuple[Array, Array]
 def _lugre(friction: Friction, rate: Array, z: Array) -> _Bristle:
     """Return bristle rate and friction coefficient of the LuGre model (Canudas de Wit et al., 1995).
 
-    All arrays have shape (…).
+    The arrays of velocities `rate`, bristle deflections z and both results have equal shapes.
     """
     ratio, drop = rate / friction.v_s, friction.mu_s - friction.mu_k
     steady = friction.mu_k + drop * np.exp(-ratio * ratio)
@@ -73,7 +73,10 @@ def _lugre(friction: Friction, rate: Array, z: Array) -> _Bristle:
 
 
 def _dahl(friction: Friction, rate: Array, z: Array) -> _Bristle:
-    """Return bristle rate and friction coefficient of the Dahl model (Dahl, 1968), shaped like `rate`."""
+    """Return bristle rate and friction coefficient of the Dahl model (Dahl, 1968).
+
+    The arrays of velocities `rate`, bristle deflections z and both results have equal shapes.
+    """
     free = 1.0 - friction.sigma0 * z * np.sign(rate) / friction.mu_s
     return rate * abs(free) ** friction.gamma * np.sign(free), friction.sigma0 * z
 

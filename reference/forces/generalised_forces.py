@@ -199,9 +199,9 @@ class ForceModel:
         return tuple(mark for element in self._elements for mark in element.marks)
 
     def acting(self, state: KinematicState) -> Array:
-        """Return the force, N, or moment, N·m, that acts at the point of application a of each drawing.
+        """Return the force, N, or moment, N·m, that each drawing in `marks` represents, shape (drawings, 3).
 
-        The shape is (drawings, 3), and the components are in world axes.
+        The force or moment acts at the point a of the drawing. The components are in world axes.
         """
         return np.vstack([np.zeros((0, 3)), *(element.acting(state) for element in self._elements)])
 
@@ -219,7 +219,7 @@ class ForceModel:
 
 
 def _forces(element: ForceElements) -> dict[str, Callable[[KinematicState], Number]]:
-    """Return the forces of a force element that expressions can refer to, as functions of one or many states."""
+    """Return a function of one or many states for each force that expressions can refer to, by name."""
     found = element.forces()
     return found if element.forces_take_many else {name: partial(one_by_one, of) for name, of in found.items()}
 

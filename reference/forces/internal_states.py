@@ -58,7 +58,7 @@ class InternalStates:
         return np.array(found).reshape(-1, len(run.time)).T
 
     def signals(self, states: Sequence[KinematicState]) -> dict[str, Array]:
-        """Return the values of each internal state variable at N instants, shape (N,) each.
+        """Return a signal of shape (N,) for each internal state variable, by signal name, at N instants.
 
         The argument contains the kinematic state at each instant.
         """

@@ -154,13 +154,13 @@ def _subtree(mechanism: Mechanism, root: int) -> list[float]:
 
 
 def _rate_of_momentum(T_ddot: Array, HT: Array) -> Array:
-    """Return ∫ r̈ dm and ∫ r × r̈ dm of the ground and each body, shape (…, c, B, 6).
+    """Return ∫ r̈ dm and ∫ r × r̈ dm of the ground and each body, shape (…, c, B, 6), for c cases.
 
     Parameters
     ----------
     T_ddot : ndarray, shape (…, c, 4, B, 4)
-        Terms of the second time derivatives of the body transforms, such as one term for each unit
-        acceleration.
+        Second time derivatives of the body transforms for c cases, such as a unit acceleration of each
+        coordinate in turn.
     HT : ndarray, shape (…, B, 4, 4)
         Products H Tᵀ of pseudo-inertia and transposed transform.
     """
@@ -190,8 +190,8 @@ def closure_wrench(posture: Posture, closure: LoopClosure, wrenches: Array) -> A
     """Return the force and moment of a closure on the body that carries its frame b, shape (6,).
 
     Units are N and N·m. The moment refers to the origin of frame b; all components are in world axes.
-    The argument `wrenches` has the shape (rows, B, 6). Each row contains the wrenches of one constraint
-    equation of the closure, on the ground and on all bodies.
+    The argument `wrenches` has the shape (rows, B, 6). Each row contains the wrenches that one constraint
+    equation, or one spring-damper, of the closure exerts on the ground and on all bodies.
     """
     total = wrenches[:, closure.b.place.body + 1].sum(axis=0)
     total[3:] -= np.cross(frame_pose(posture, closure.b)[:3, 3], total[:3])

@@ -23,8 +23,8 @@ class JointSprings(ForceElements):
     def reaction(self, state: KinematicState) -> ForceContribution:
         """Return the generalised forces of the springs and of the dampers.
 
-        A spring with stiffness k and unstretched coordinate q₀ exerts −k (q − q₀). A damper with damping
-        constant d exerts −d q̇.
+        A spring with stiffness k exerts −k (q − q₀) and is undeformed at the coordinate q₀. A damper with
+        damping constant d exerts −d q̇.
         """
         deflection = state.q - self._rest
         elastic = -self._stiffness * deflection

@@ -175,7 +175,7 @@ class Lines(ForceElements):
         return {law.label: -tension.total * span.rate for law, (span, tension) in pulls}
 
     def signals(self, state: KinematicState) -> dict[str, float]:
-        """Return length (m), rate (m/s) and force (N) of each two-point force element, by output name."""
+        """Return outputs of all two-point force elements, by output name: length (m), rate (m/s) and force (N)."""
         found: dict[str, float] = {}
         for line, (span, tension) in zip(self._lines, self._pulls(state), strict=True):
             values = {"length": span.length, "rate": span.rate, "force": tension.total}

@@ -126,7 +126,7 @@ class Supports(ForceElements):
         return {f"support {s.name}": -float(x) for s, x in zip(self._supports, taken, strict=True)}
 
     def signals(self, state: KinematicState) -> dict[str, float]:
-        """Return gap, m, and vertical force, N, of each unilateral support by output name."""
+        """Return two outputs for each unilateral support, by output name: gap, m, and vertical force, N."""
         deflection, _, _ = self._deflection(state)
         along_z = self._parts(state)[:, 2].sum(axis=0)
         found: dict[str, float] = {}

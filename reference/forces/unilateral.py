@@ -95,6 +95,6 @@ class Overlap:
         ]
 
     def acts(self, state: KinematicState) -> bool:
-        """Whether the element exerts a force: its depth is positive, and its total force does not pull."""
+        """Whether the element exerts a force: its penetration depth is positive, and its force is compressive."""
         overlaps = state.segment.holds((self.key, "gap"), self.depth(state))
         return overlaps and state.segment.holds((self.key, "held"), self.held(state))

@@ -1,9 +1,9 @@
 """First-order system ẏ = f(t, y) of the equations of motion, in the form that integrators use.
 
 The state is y = (q, q̇, z, lag) with coordinates, velocities, bristle deflections z and internal
-states of filters and controllers. The formulation `gpme_reduced` has only the independent
-velocities q̇_i; the dependent ones follow from the constraints (Krasinskiy 2023, equation (7)). GPME
-means generalised programmed motion equations.
+states of filters and controllers. With the formulation `gpme_reduced`, the state contains
+only the independent velocities q̇_i. The dependent velocities follow from the constraints (Krasinskiy
+2023, equation (7)). GPME means generalised programmed motion equations.
 """
 
 from __future__ import annotations

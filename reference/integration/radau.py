@@ -257,11 +257,11 @@ class Radau:
         return None
 
     def _error_at_begin(self, h: float, series: Array, size: Array) -> float:
-        """Return an error estimate of a Radau step from the slope at its beginning, relative to the tolerance.
+        """Estimate the error of a Radau step from the slope at the beginning of the step.
 
-        The estimate detects a jump of f before the first node: the slope of the solution polynomial then
-        differs from f at the beginning. The difference is multiplied by a filter matrix that damps stiff
-        components.
+        The error is relative to the tolerance. The estimate detects a jump of f before the first node: the
+        slope of the solution polynomial then differs from f at the beginning of the step. The difference
+        is multiplied by a filter matrix that damps stiff components.
         """
         missed = self._slope - _SCHEME.begin @ series / h
         damped = (self._inverses(h)[0] @ missed).real * _SCHEME.eigenvalues[0].real

@@ -393,14 +393,14 @@ def evaluate(node: Node, at: Instant, label: str) -> Value:
 
 
 def named_errors(label: str, at: Instant, evaluated: Callable[[], T]) -> T:
-    """Return the result of a computation, and convert an arithmetic error in it to a SolveError.
+    """Return the result of the function `evaluated`, and replace an arithmetic error by another exception.
 
     Raises
     ------
     SolveError
-        If the computation of one state fails. The message contains `label` and the time.
+        If an arithmetic error occurs for a single state. The message contains `label` and the time.
     NotVectorisable
-        If the computation of many states fails.
+        If an arithmetic error occurs while many states are evaluated together.
     """
     try:
         return evaluated()

@@ -26,8 +26,9 @@ def units_of_change(mechanism: Mechanism, posture: Posture) -> tuple[float, Arra
 def _extent(mechanism: Mechanism, posture: Posture) -> float:
     """Return the largest distance between two joints, m, independent of the orientation of the world axes.
 
-    If all joints lie close together, further points are included: centres of mass, named points, knife
-    edges, and ends of two-point force elements. Radii of gyration are then included too.
+    If all joints lie close together, centres of mass, named points and knife edges are included. If all
+    these points also lie close together, the result is the larger of two lengths: the largest radius of
+    gyration, and the largest distance between joints and ends of two-point force elements.
     """
     joints = [frame.place for closure in mechanism.closures for frame in (closure.a, closure.b)]
     joints += [Place(b, np.zeros(3)) for b in range(len(mechanism.bodies))]

@@ -157,7 +157,7 @@ class Vectors:
         self._homogeneous = homogeneous.reshape(4 * len(homogeneous), homogeneous.shape[2])
 
     def motion(self, posture: Posture) -> VectorMotion:
-        """Return the motion of the body-fixed vectors at a posture."""
+        """Return the motion of the body-fixed vectors, computed from the body transforms in `posture`."""
         moved = posture.stacked.reshape(-1, self._homogeneous.shape[0]) @ self._homogeneous
         blocks = moved.reshape(*posture.stacked.shape[:-2], -1)[..., :3, :]
         position, velocity, bias = (blocks[..., level, :, :] for level in range(3))

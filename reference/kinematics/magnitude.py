@@ -36,7 +36,9 @@ class ValueWithGradient:
 
 
 def magnitude(node: Node, at: Instant, names: list[str]) -> ValueWithGradient:
-    """Return the value of an expression, the gradient with respect to `names`, and the magnitudes of the terms.
+    """Return the value and the gradient of an expression, each with the magnitude of its terms.
+
+    The gradient contains the derivatives with respect to the variables `names`.
 
     If the expression is undefined, an arithmetic error such as ZeroDivisionError is raised.
     """

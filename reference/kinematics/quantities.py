@@ -307,10 +307,11 @@ class CompiledExpression:
         return [(distance, f"{function} in {self.label}") for distance, function in ends(self.node, at)]
 
     def sizes(self, state: KinematicState) -> tuple[float, Array]:
-        """Return the magnitudes of the terms in the value and in the gradient of an expression.
+        """Return two magnitudes for estimates of rounding errors: one for the value, one for the gradient.
 
-        The first result is the magnitude for the value. The second result, shape (k,), contains the
-        magnitudes for the gradient, in the order of the gradient that `jet` returns.
+        A magnitude is the size of the summed terms before cancellation. The magnitude for the value is a
+        number. The magnitude for the gradient has one element per derivative, shape (k,), in the order of
+        the gradient that `jet` returns.
         """
         at = self._instant(state)
         found = named_errors(self.label, at, lambda: magnitude(self.node, at, self.names))

@@ -44,8 +44,8 @@ class Segment:
         new truth values. Conditions that change later keep their old truth values in the whole
         segment, even in trial steps beyond the time of the change.
     sides : mapping
-        Truth value of each switching condition by its key. A condition that is missing here is
-        evaluated in each state.
+        Truth value of each switching condition, by the key of the condition. A condition without an
+        entry in `sides` is evaluated in each state.
     """
 
     begin: float

@@ -137,7 +137,8 @@ def _is_decisive(node: Node) -> bool:
 def _held(core: Node, expression: Timed, horizon: float) -> Iterator[tuple[Pace, Callable[[Array], Array]]]:
     """Replace the state variables in an expression by constants, for several sets of constants.
 
-    For each set, yield the step lengths that resolve the resulting function of time, and this function.
+    Each set of constants yields a function of time. The result for each set consists of two items: the step
+    lengths that resolve this function, and the function itself.
     """
     initial = [_initial(part, expression.initial) for part in _timeless(core)]
     for values in held_values(initial):
@@ -164,9 +165,9 @@ def _timeless(node: Node) -> Iterator[Node]:
 
 
 def _with_held(node: Node, values: Iterator[float]) -> Node:
-    """Return an expression in which the constants `values` replace the time-independent parts.
+    """Return an expression in which constants replace the time-independent parts.
 
-    The function `_timeless` yields these parts in the same order.
+    The argument `values` contains the constants, in the order in which `_timeless` yields the parts.
     """
     used = set(names(node))
     if used and "t" not in used:

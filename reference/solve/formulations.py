@@ -140,7 +140,7 @@ class Gpme:
         return basis, basis @ system.C, basis @ system.rhs
 
     def _motion(self, system: StateEquations, rows: Array, rhs: Array) -> tuple[Array, CoordinatePartition]:
-        """Return accelerations that fulfil the independent constraints, and the coordinate partition."""
+        """Return accelerations under the independent constraints, and the coordinate partition used."""
         partition, D, pivot = self._current(rows)
         partition.check(system.t, pivot)
         return partition.accelerations(system.t, D, system.M, system.force, rows, rhs), partition
