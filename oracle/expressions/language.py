@@ -143,7 +143,7 @@ class Language:
         text : str or float
             Expression of the description.
         label : str
-            Name of the expression in events.
+            Name under which events of the expression are recorded.
         own : mapping or None
             Names that only this expression may use, as keys. The values are the names of the same
             variables in a scope.
