@@ -51,11 +51,11 @@ def difference(network: Network, rows: Sequence[int], run: Record, fine: Record,
 def relative_errors(a: Array, b: Array, signals: Sequence[PortSignal], span: float) -> Array:
     """Return the largest relative difference between `a` and `b` for each of n signals, shape (n,).
 
-    A range is the largest minus the smallest value over time. Each difference is divided by the
-    range in `a` or in `b`, whichever is larger. The divisor is at least a thousandth of the largest
-    range among all signals of the same unit. Among signals without a unit, it is at least a
-    millionth of the largest range. Signals that contain only rounding errors, such as constraint
-    violations, have the error zero.
+    Each difference is divided by the range of the signal in `a` or in `b`, whichever is larger. A
+    range is the largest minus the smallest value over time. The divisor is at least a thousandth of
+    the largest range among all signals of the same unit. For signals without a unit, the divisor is
+    at least a millionth of the largest range among these signals. Signals that contain only
+    rounding errors, such as constraint violations, have the error zero.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ def linear(begin: Array, end: Array) -> Array:
     """Return linear functions of time between the values at the beginning and at the end of a step.
 
     The values have shape (n,). The result contains four coefficients per function, shape (n, 4). The
-    coefficients of s² and s³ are zero.
+    coefficients of the second and third power of time are zero.
     """
     found = constant(begin)
     found[:, 1] = end - begin

@@ -115,9 +115,10 @@ def _derivative(courses: Array, lengths: Array) -> Array:
 def _other_side(
     network: Network, bond: Bond, pairs: list[Bond], pieces: Array, given: Array, lengths: Array
 ) -> Array | None:
-    """Return the mean power that the source of the force supplies in each step, W, shape (steps,).
+    """Return the mean power that the source of a force supplies in each step, W, shape (steps,).
 
-    The result is None if the source has no input for the motion of the point on which the force acts.
+    The source is an FMU that returns the force, or a rigid connection (pin). The result is None if
+    the source does not receive the motion of the point at which the force acts.
     """
     source = int(network.source[bond.column])
     if source >= network.n_y:

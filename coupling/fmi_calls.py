@@ -35,13 +35,16 @@ class TypedVariables:
         self._get, self._set = (f"fmi{fmi}{verb}{type}" for verb in ("Get", "Set"))
 
     def write(self, fmu: Any, values: Array) -> None:
-        """Set the variables of this type in the FMU; `values` contains the values of all inputs, shape (n_u,)."""
+        """Set the inputs of this data type in the FMU; `values` contains all inputs of the FMU, shape (n_u,)."""
         own = values[self._places]
         self._values[:] = own if self.kind == "Real" else [_WHOLE[self.kind](value) for value in own]
         getattr(fmu, self._set)(fmu.component, *self._arguments)
 
     def read(self, fmu: Any, values: Array) -> None:
-        """Read the variables of this type from the FMU into `values`, the values of all outputs, shape (n_y,)."""
+        """Read the outputs of this data type from the FMU into `values`.
+
+        The array `values` contains all outputs of the FMU, shape (n_y,).
+        """
         getattr(fmu, self._get)(fmu.component, *self._arguments)
         values[self._places] = self._values
 

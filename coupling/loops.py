@@ -95,7 +95,7 @@ def _names(network: Network, chosen: NDArray[np.bool_]) -> str:
 
 
 def _check_unique(evaluated: Evaluation, u: Array, network: Network) -> None:
-    """Raise SolveError if the solution u is not unique, because the Jacobian of the loops is singular."""
+    """Raise SolveError if the solution u of the algebraic loops is not unique (singular Jacobian)."""
     jacobian = _jacobian(evaluated, u, evaluated(u) - u)
     _, size, right = np.linalg.svd(jacobian)
     if size[-1] * _SINGULAR < size[0]:
@@ -128,8 +128,8 @@ def _starts(u: Array, size: float) -> Iterator[Array]:
 def _newton(evaluated: Evaluation, u: Array) -> tuple[Array, Array | None]:
     """Solve u = f(u) by Newton's method, starting from the given inputs u.
 
-    The first result is the last u. The second result is None if the iteration has converged. Otherwise
-    it is the last Jacobian of f(u) − u.
+    If the iteration converges, return the solution and None. Otherwise, return the last iterate of u
+    and the last Jacobian of f(u) − u.
     """
     jacobian = np.full((len(u), len(u)), np.nan)
     for _ in range(30):

@@ -528,9 +528,9 @@ class Master:
     def _iteration_tolerance(self, stepper: Stepper) -> float:
         """Return the relative tolerance of the iteration in a step.
 
-        A pin is a rigid connection, and its velocity gap is the difference of two velocities. In
-        short steps with pins, a smaller tolerance would increase the weight of the velocity gaps,
-        which amplifies rounding errors.
+        The tolerance also determines the weight of the velocity gaps, i.e. of the velocity differences
+        at rigid connections (pins). In short steps, a smaller tolerance would increase this weight. A
+        large weight amplifies rounding errors.
         """
         if self._settings.step is not None:
             return _ITERATION

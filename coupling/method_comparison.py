@@ -204,7 +204,8 @@ def _error(
 ) -> float | None:
     """Return the largest error of a run, relative to the ranges of the signals.
 
-    The result is None if the run and the reference share no signals or no times.
+    The result is None if there are no signals to compare, or no output times at which the signals
+    can be compared. Signals cannot be compared near events.
     """
     grid = output_times(settings)
     kept = np.ones(len(grid), dtype=bool)

@@ -57,7 +57,7 @@ class CoupledGroup:
     Parameters
     ----------
     parts : indices of the FMUs
-    feedback : indices of the outputs that an FMU needs before they are evaluated
+    feedback : indices of the outputs that an FMU needs before these outputs are computed in the same step
     pins : indices of the forces of rigid connections (pins). Outputs and pin forces are numbered
         together, outputs first.
     """

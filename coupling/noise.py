@@ -50,7 +50,7 @@ class NoiseLevels:
 
     @property
     def admissible(self) -> Array:
-        """Largest errors of outputs and pin forces that noise can cause, shape (count,)."""
+        """Largest errors that noise can cause in each of the `count` outputs and pin forces, shape (count,)."""
         return _MARGIN * self.levels
 
     def note(self, h: float, errors: Array, limits: Array) -> None:

@@ -22,7 +22,7 @@ from .network import Pin
 
 
 class PinBasis:
-    """Orthonormal basis of the pin forces without redundant forces.
+    """Orthonormal basis for pin forces; the basis excludes redundant forces.
 
     A pin is a rigid connection of two positions by a pair of opposite forces.
 
@@ -72,9 +72,17 @@ class PinBasis:
                 yield force / np.linalg.norm(force)
 
     def reduced(self, values: Array) -> Array:
-        """Project arrays with one value per pin, shape (pins, …), onto the basis, shape (size, …)."""
+        """Project arrays with one value per pin onto the basis, and return the components.
+
+        The arrays have the shape (pins, …). The components have the shape (size, …) for a basis of
+        `size` vectors.
+        """
         return np.asarray(self._matrix.T @ values)
 
     def full(self, components: Array) -> Array:
-        """Compute pin forces, shape (pins, …), from their components in the basis, shape (size, …)."""
+        """Return the pin forces that have the given components in the basis.
+
+        The components have the shape (size, …) for a basis of `size` vectors. The forces have the
+        shape (pins, …).
+        """
         return np.asarray(self._matrix @ components)

@@ -281,9 +281,9 @@ def _connection_speed(network: Network, group: CoupledGroup, present: Present, h
     Two step lengths are tested, because the ratio is zero if a step is a multiple of an FMU's
     vibration period. If an FMU supports only equal steps, only the communication step is tested.
 
-    The result is None if an extrapolated signal is not an output of a force law without states, or
-    if an FMU fails. The result is also None if the ratio does not decrease with the step, which
-    indicates an algebraic loop.
+    The result is None if an extrapolated signal is not an output of a force law (FMU without
+    states), or if an FMU fails. The result is also None if the ratio does not decrease with the
+    step, which indicates an algebraic loop.
     """
     law = {k for k in group.parts if not network.parts[k].abilities.memory}
     if not len(group.feedback) or any(network.owner(int(row)) not in law for row in group.feedback):

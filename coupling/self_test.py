@@ -57,7 +57,7 @@ def tested(
 
 
 def _wrong(part: Participant, t: float, h: float, given: Array) -> Iterator[tuple[str, str]]:
-    """Yield each capability of an FMU that fails in a test, with the reason.
+    """Yield each capability that an FMU declares but does not have according to a test, with the reason.
 
     The caller removes the capability before the next test. The declaration that an FMU has no
     states is also tested.
@@ -141,11 +141,11 @@ def _resists(part: Participant, t: float, span: float, given: Array, motion: lis
 
 
 def _stepped(part: Participant, t: float, h: float, given: Array, *courses: Array) -> Array:
-    """Return the outputs of an FMU after successive steps; each element of `courses` defines one step.
+    """Return the outputs of an FMU after one or more successive steps of length h, s, from time t.
 
-    The element contains the polynomials of all inputs over the step. Before the first step, the
-    inputs are `given`. Afterwards, the FMU returns to its state before the steps. An FMU that
-    cannot restore its state is started again at time t.
+    Each element of `courses` contains the polynomials of all inputs over one step. Afterwards, the
+    FMU returns to its state before the steps. An FMU that cannot restore its state is started again
+    at time t, with the input values `given`.
     """
     state = part.save() if part.abilities.restores else None
     try:
@@ -164,7 +164,7 @@ def _stepped(part: Participant, t: float, h: float, given: Array, *courses: Arra
 
 
 def _passed_length(part: Participant, t: float, h: float, given: Array) -> float:
-    """Return the longest step among h, h/2, h/4, …, s, with which the FMU can make two successive steps.
+    """Return the longest of the steps h, h/2, h/4 …, in s, with which the FMU can make two successive steps.
 
     The result is h if the FMU fails with all these steps, or if it supports only equal steps.
     """

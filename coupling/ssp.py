@@ -63,8 +63,8 @@ class SystemConnection:
     source : output at which the connection begins
     target : input at which the connection ends
     factor, offset : result of all unit conversions and linear transformations along the connection
-    unchecked : connector without a known unit, if the connector at the other end has a known unit;
-        otherwise None
+    unchecked : `source` or `target` if this connector has no known unit, although another connector
+        along the connection has one; otherwise None
     """
 
     source: Port
@@ -102,8 +102,8 @@ class WholeEntry:
     source : path of the FMU
     exact : whether cut and uncut mechanism have the same equations; False if spring-dampers replace
         rigid joints
-    same : outputs of other FMUs, each with the variable of the uncut mechanism to which it should
-        be equal
+    same : pairs of an output of the coupled FMUs and the variable of the uncut mechanism that should
+        have equal values
     """
 
     source: Path
@@ -486,9 +486,8 @@ def connections(
 def _route(structure: SystemStructure, target: Port) -> list[tuple[Hop, Port]]:
     """Return the chain of connections that ends at the connector `target`.
 
-    The chain begins at a connector to which no connection leads.
-
-    Each connection in the result is followed by the connector at which it ends.
+    The chain begins at a connector to which no connection leads. The result is a list of pairs: a
+    connection, and the connector at which this connection ends.
     """
     found, port = list[tuple[Hop, Port]](), target
     while port in structure.hops and all(port != passed for _, passed in found):

@@ -120,8 +120,8 @@ class Step:
         the computed result
     given : polynomials of the inputs as passed to the FMUs, shape (n_u, 4)
     saved : states of the FMUs at the beginning of the step, by index of the FMU
-    values : outputs and pin forces, shape (n_y + pins,); the outputs of an FMU change when the FMU
-        is advanced
+    values : outputs and pin forces, shape (n_y + pins,); the outputs of an FMU are updated when
+        the FMU is advanced
     events : indices of the FMUs that have an event at the end of the step
     predicted : predicted polynomials of outputs and pin forces, shape (n_y + pins, 4)
     returns : whether all FMUs can return to the beginning of the step
@@ -199,7 +199,7 @@ class Stepper:
         Pin forces may be linear in time or constant during a step. Linear forces make positions and
         velocities agree at the end of the step; constant forces make only positions agree. If an
         FMU accepts only constant inputs or does not provide the velocities, the forces must be
-        constant. In this case, the array is empty.
+        constant. If the forces must be constant, the array is empty.
         """
         rate_of = {position: rate for rate, position in self._position_of.items()}
         takes = all(self.network.parts[k].abilities.takes_courses for k in self.group.parts)
@@ -295,8 +295,8 @@ class Stepper:
 
         The result has the shape (n, n) for n connection forces. All forces are mean values over one
         step. The FMUs move under the assumed forces, and force laws (FMUs without states) compute
-        forces from this motion. A spring of stiffness c between two masses m₁ and m₂ gives the
-        eigenvalue −(ωh)²/4. Here, h is the step length, ω² = c/m, and m = m₁m₂/(m₁ + m₂).
+        forces from this motion. With a spring of stiffness c between two masses m₁ and m₂, the matrix
+        has the eigenvalue −(ωh)²/4. Here, h is the step length, ω² = c/m, and m = m₁m₂/(m₁ + m₂).
         """
         self._predict(present, step)
         kept = step.courses.copy()
@@ -640,7 +640,8 @@ def indices(slices: Any, parts: Any) -> list[int]:
 def connection_of(network: Network, group: CoupledGroup) -> Array:
     """Return the derivatives of a group's inputs with respect to its outputs, shape (inputs, outputs).
 
-    An element is the factor of a connection. It is zero if its input and output are not connected.
+    Each element of the matrix is the factor of the connection between an input and an output. The
+    element is zero if no connection exists.
     """
     columns, rows = indices(network.columns, group.parts), indices(network.rows, group.parts)
     place = {row: k for k, row in enumerate(rows)}

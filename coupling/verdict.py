@@ -136,9 +136,10 @@ class Coupled:
 
     @property
     def energy_residual(self) -> float:
-        """Largest ratio of the created or destroyed energy to the transferred energy among all connections.
+        """Largest relative energy residual of all connections.
 
-        The numerical coupling creates or destroys this energy.
+        The energy residual of a connection is the energy that the numerical coupling creates or
+        destroys. The relative residual is divided by the energy that the connection transmits.
         """
         return float(np.max([0.0, *(abs(r.relative) for r in self.residuals)]))
 
@@ -346,10 +347,11 @@ def settings_of(system: CoupledSystem, options: Options) -> Settings:
 
 
 def _with_mean_force(s: Settings, choices: Sequence[MethodChoice]) -> Settings:
-    """Return settings whose nominal step suits the tolerance of the mean-force method.
+    """Return settings with a nominal step that suits the mean-force method and the tolerance.
 
-    The mean-force method uses a constant step. The nominal step is therefore scaled with the square
-    root of the tolerance. If no group of FMUs uses this method, the settings are unchanged.
+    The mean-force method uses a constant step, and its error is proportional to the square of the
+    step. The nominal step is therefore scaled with the square root of the tolerance. The settings
+    are unchanged if they contain a fixed step, or if no group of FMUs uses this method.
     """
     if s.step is not None or not _takes_nominal(choices):
         return s
@@ -395,7 +397,7 @@ def _scaled(
     coarse: Record | None,
     progress: Progress,
 ) -> tuple[Settings, Record]:
-    """Return the results of a run, and its settings with the ranges of all signals.
+    """Return the settings of a run, with the ranges of all signals, and the results of the run.
 
     Errors are divided by these ranges. The first ranges are taken from a coarser run. If the
     coarser run diverged, its ranges are too large, and every error would seem small. The simulation

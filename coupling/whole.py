@@ -28,8 +28,8 @@ class WholeMachine:
     part : the FMU
     exact : whether cut and uncut mechanism have the same equations; False if spring-dampers replace
         rigid joints
-    same : outputs of the FMUs that result from the cut; each is paired with the variable of the
-        uncut mechanism to which it should be equal
+    same : pairs of an output of the coupled FMUs and the variable of the uncut mechanism that should
+        have equal values
     """
 
     part: Participant
@@ -45,8 +45,8 @@ class WholeDifference:
     ----------
     difference : largest difference of a signal, relative to the range of the signal
     worst : name of the output that has the largest difference
-    exact : whether the coupling causes the difference; False if spring-dampers in place of rigid
-        joints cause it
+    exact : whether the coupling alone causes the difference; False if spring-dampers that replace
+        rigid joints contribute to the difference
     signals : values of the uncut mechanism at the output times, by name of the compared output; NaN
         near events
     """

@@ -101,7 +101,7 @@ class CutSystem:
         return [element for element, cut in laws.items() if cut.kind != "rope"]
 
     def _ports(self, cut: Cut) -> Iterator[tuple[str, str, str]]:
-        """Yield the names of a part, of its port, and of the end of the force law, for each point of a cut.
+        """Yield three names for each point of a cut: the part, its port, and the end of the force law.
 
         A port is a group of variables that describe one connection point.
         """

@@ -57,7 +57,7 @@ class PointPair:
 
     Parameters
     ----------
-    port : first part of the names of these points' variables in both FMUs
+    port : prefix of the names of the variables at these points, equal in both FMUs
     sides : the two points
     """
 

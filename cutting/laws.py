@@ -111,7 +111,7 @@ class Bushing:
 
     @property
     def deflection(self) -> float:
-        """Deflection of a spring-damper under the largest preload, m."""
+        """Largest deflection of the spring-dampers of the joint under their preloads, m."""
         return self.force / self.stiffness
 
 

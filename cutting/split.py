@@ -142,7 +142,7 @@ class _Splitting:
         self.notes: list[str] = []
 
     def archives(self, out: Path) -> tuple[dict[str, Path], dict[str, Bushing]]:
-        """Write the SSP archives; return their paths and the constants of the spring-dampers in place of joints.
+        """Write the SSP archives; return their paths and the constants of spring-dampers that replace joints.
 
         The keys of the paths are `rigid` and `bushing`, or `rope` if only ropes are cut. The keys
         of the spring-dampers are the names of the cut joints.
@@ -256,8 +256,8 @@ def _about_bushings(found: Mapping[str, Bushing], most: float, step: float, usua
     ----------
     found : stiffness, damping and preload of the bushings, by name of the cut
     most : largest deflection without a note, m
-    step : communication step of the archive with bushings, s
-    usual : communication step of the archive without bushings, s
+    step : communication step of the SSP archive that contains the bushings, s
+    usual : communication step of the SSP archive without bushings, s
     """
     share = f"{100 * _DEFLECTION:g} % of the mechanism's extent"
     if step < usual:

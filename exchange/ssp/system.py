@@ -106,10 +106,10 @@ class SspElement:
 class Connection:
     """Connection of an output to an input.
 
-    The field `start` is the name of the component with the output, `end` that of the component with
-    the input. None stands for the system itself. The field `name` is the connector at the start,
-    and `target` the connector at the end. If `target` is empty, both connectors have the name
-    `name`.
+    The field `start` is the name of the component that has the output. The field `end` is the name
+    of the component that has the input. A name is None if the connector belongs to the system
+    itself. The field `name` is the name of the connector at the start, and `target` is the name of
+    the connector at the end. If `target` is empty, both connectors have the name `name`.
     """
 
     start: str | None

@@ -46,6 +46,6 @@ def frame(table: Mapping[str, Any]) -> Frame:
 
 
 def rotation(rpy: Any) -> Rotation:
-    """Return Rz(yaw)·Ry(pitch)·Rx(roll) for the angles (roll, pitch, yaw), rad; the identity for None."""
+    """Return Rz(yaw)·Ry(pitch)·Rx(roll) for the angles (roll, pitch, yaw), rad; None means zero angles."""
     roll, pitch, yaw = rpy or (0.0, 0.0, 0.0)
     return Rotation.from_euler("ZYX", [yaw, pitch, roll])

@@ -33,7 +33,8 @@ class Inertia:
 def inertia(table: Mapping[str, Any]) -> Inertia:
     """Return the inertia parameters of a link or base from its table.
 
-    All are zero if the table gives no mass.
+    If the table contains a pseudo-inertia matrix, all parameters follow from the matrix. Otherwise,
+    parameters that are missing in the table are zero.
     """
     if table.get("pseudo_inertia") is not None:
         return _by_pseudo_inertia(np.array(table["pseudo_inertia"], dtype=float))

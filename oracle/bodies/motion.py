@@ -62,7 +62,7 @@ class PointMotion:
     body : ndarray, shape (P,)
         Index of the body of each point.
     arm, position : ndarray, shape (P, 3)
-        Vectors to the point from the body frame's origin (`arm`) and from the world origin, m.
+        Vectors to the point from the body frame's origin (`arm`) and from the world origin (`position`), m.
     velocity, bias : ndarray, shape (P, 3)
         Velocity, m/s, and acceleration for q̈ = 0 (`bias`), m/s².
     by_rates : ndarray, shape (n, P, 3)

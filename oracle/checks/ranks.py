@@ -97,7 +97,10 @@ def comparable(
 
 
 def _of_wrenches(equation: Equation, size: float) -> float:
-    """Return the largest magnitude of an equation's wrenches on a body, N·m for a mechanism's size in m."""
+    """Return the largest magnitude among the wrenches of an equation, N·m.
+
+    The magnitude of a wrench is |force|·size + |moment|, where `size` is the mechanism's size, m.
+    """
     parts = (float(size * np.linalg.norm(w.force) + np.linalg.norm(w.moment)) for w in equation.wrenches)
     return max(parts, default=0.0)
 

@@ -51,7 +51,8 @@ def not_unique(model: Model, state: State) -> Iterator[str]:
 def _equations(model: Model, state: State) -> tuple[list[str], list[Array]]:
     """Return the constraint Jacobian for absolute body velocities, and the origin of each row.
 
-    The origin of a row is a joint, knife edge or loop closure. Moments are divided by the mechanism's size.
+    The origin of a row is a joint, knife edge or loop closure. A row contains the force and the moment
+    on each body for a unit multiplier. Moments are divided by the mechanism's size.
 
     Returns
     -------

@@ -74,8 +74,8 @@ class _Mount:
 class Closure:
     """Scalar conditions of a loop closure.
 
-    A cut joint enforces the conditions by constraint equations. A replacement joint has one spring-damper
-    for each condition; the deflection of the spring-damper is the residual of the condition.
+    A cut joint enforces the conditions by constraint equations. If spring-dampers replace the constraint
+    equations, each condition has one spring-damper, whose deflection is the residual of the condition.
     """
 
     def __init__(self, table: Mapping[str, Any], setting: Setting) -> None:
@@ -123,9 +123,9 @@ class Closure:
         return _Vector(p.position[b] - p.position[a], p.velocity[b] - p.velocity[a], p.bias[b] - p.bias[a])
 
     def _pulling(self, state: State, force: Array) -> list[Wrench]:
-        """Return the wrenches of two opposite forces, one on body b and one on body a.
+        """Return the wrenches of two opposite forces: `force` on body b, and −`force` on body a.
 
-        The forces act at the origins of frame b and frame a.
+        Each force acts at the origin of the attachment frame on its body.
         """
         arm = state.points.arm
         return [

@@ -29,7 +29,7 @@ class Leg:
         Begin and duration of the motion, s.
     ramp : float
         Acceleration time of a trapezoidal speed profile as a fraction of the duration; the braking
-        time is equal. 0 for a quintic profile.
+        time is equal to the acceleration time. The value 0 selects a quintic profile.
     """
 
     begin: float

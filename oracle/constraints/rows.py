@@ -72,10 +72,10 @@ class Group(Protocol):
         ...
 
     def magnitudes(self, state: State, size: float, units: Array) -> list[float]:
-        """Return the magnitude of the terms whose sum is a Jacobian row, for each row.
+        """Return, for each Jacobian row, the magnitude of the terms that add up to the row.
 
-        The magnitude is 0 if the terms of a row cannot cancel. For equations with wrenches, the magnitude
-        is computed from the wrenches instead.
+        The magnitude is 0 if the terms of a row cannot cancel. It is also 0 for equations with wrenches,
+        because the rank check computes their magnitudes from the wrenches.
 
         Parameters
         ----------
@@ -90,7 +90,7 @@ class Group(Protocol):
 
 
 def of_positions(x: Jet, n: int) -> Equation:
-    """Return the position-level constraint x = 0 for a mechanism with n coordinates."""
+    """Return the position-level constraint equation with the residual x, for n coordinates."""
     return Equation(x.value, x.rate, slope(x, n), -x.bias)
 
 

@@ -228,7 +228,7 @@ class SampledFollower(_Sampled):
 
 
 def _within(low: float | None, number: float, high: float | None) -> float:
-    """Return the number limited to the interval from `low` to `high`; None means that no limit exists."""
+    """Return the number limited to the interval from `low` to `high`; a limit of None has no effect."""
     if low is not None:
         number = max(number, float(low))
     if high is not None:

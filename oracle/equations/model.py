@@ -272,7 +272,7 @@ class Model:
 
 
 def just_after(t: float) -> float:
-    """Return the earliest time, s, after all time events that happen at time t, s."""
+    """Return a time just after t, s, which is later than all time events at t."""
     return math.nextafter(t + TIME_MARGIN * max(1.0, abs(t)), math.inf)
 
 

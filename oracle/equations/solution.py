@@ -40,8 +40,8 @@ class Solution:
     multipliers : ndarray, shape (m,)
         Lagrange multipliers λ, N or N·m.
     contacts : ndarray, shape (k,)
-        Lagrange multipliers of knife edges and loop closures. They differ from `multipliers` if only some
-        joints are driven.
+        Lagrange multipliers of knife edges and loop closures. These are elements of `multipliers`, except
+        if only some joints are driven.
     effort : ndarray, shape (n,)
         Generalised constraint forces M q̈ + h − Q = Cᵀλ, N or N·m.
     friction : ndarray, shape (f,)
@@ -300,5 +300,5 @@ class Solver:
 
 
 def _range(C: Array, rank: int) -> Array:
-    """Return an orthonormal basis of the column space of C, shape (m, rank)."""
+    """Return a matrix whose columns are an orthonormal basis of the column space of C, shape (m, rank)."""
     return np.asarray(np.linalg.svd(C)[0][:, :rank])

@@ -143,7 +143,7 @@ class Language:
         text : str or float
             Expression of the description.
         label : str
-            Name by which recorded events refer to the expression.
+            Name under which events of the expression are recorded.
         own : mapping or None
             Short names that only this expression may use. The mapping gives the full name of the variable
             for each short name.

@@ -55,7 +55,7 @@ class Pace:
     """Maximum step sizes of a run from 0 to `end`, s.
 
     The step sizes follow from samples of all functions of time. A function that also depends on states
-    is sampled for three values of the states: initial values, zero, and shifted initial values.
+    is sampled for three sets of state values: initial values, zeros, and shifted initial values.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def _in_lookups(part: Expression) -> Iterator[Limit]:
 
 
 def _near_roots(part: Expression, function: Callable[[float], float], end: float) -> Iterator[Limit]:
-    """Yield maximum step sizes close to the times near which a function of time may vary quickly.
+    """Yield maximum step sizes around the times at which a function of time may vary quickly.
 
     These times are the roots of linear arguments, such as t = 2 for tanh(t − 2).
     """

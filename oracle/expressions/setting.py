@@ -40,7 +40,7 @@ class Setting:
     memory : list of Memory
         States of controllers.
     samplers : list
-        Pairs, one for each sampled controller: sample time, s, and function that takes a sample.
+        Pairs, one for each sampled controller: sample period, s, and function that takes a sample.
     driven : dict
         Mapping from the name of an input to the controller signal that drives this input, such as
         `slew.output`.

@@ -61,7 +61,7 @@ class Sides:
 
     @property
     def have_switched(self) -> bool:
-        """Whether a frozen truth value is missing or differs from the current truth value of its condition."""
+        """Whether any evaluated condition has no frozen truth value, or has changed since it was frozen."""
         return any(self._has_switched(key, found) for key, found in self.seen.items())
 
     def _has_switched(self, key: Hashable, found: Condition) -> bool:

@@ -131,7 +131,7 @@ class Names:
         rate, second : str
             Names of the first and second time derivatives.
         extent : str
-            Magnitude of the terms whose sum is the quantity: `size` for the mechanism's size in m, `one`
+            Magnitude of the terms that add up to the quantity: `size` for the mechanism's size in m, `one`
             for direction cosines, `none` for a coordinate, which is not a sum.
         """
         self.quantities[name] = finder
@@ -148,11 +148,14 @@ class Names:
         return state.forces[name]
 
     def extent(self, name: str) -> Extent:
-        """Return the magnitude of the terms whose sum is a quantity, or `none` if the quantity is not a sum."""
+        """Return the magnitude of the terms that add up to a quantity; `none` if the quantity is not a sum."""
         return self._extents[name]
 
     def level(self, name: str) -> tuple[Finder, int]:
-        """Return which kinematic quantity, and which of its time derivatives (0, 1 or 2), a name denotes."""
+        """Return the function of a kinematic quantity, and the order of the time derivative, for a name.
+
+        The name denotes the quantity itself (order 0), or its first or second time derivative.
+        """
         base, level = self._rates[name]
         return self.quantities[base], level
 

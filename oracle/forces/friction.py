@@ -28,7 +28,8 @@ class Bristles:
     arm : float
         Friction radius (half the journal diameter), m, or 1 for a prismatic joint.
     normal_force : float or None
-        Prescribed normal force, N; None if it is the joint reaction perpendicular to the axis.
+        Prescribed normal force, N; None if the normal force is the joint reaction perpendicular to
+        the axis.
     table : mapping
         Friction table of the joint.
     """

@@ -70,7 +70,7 @@ class Line:
         return free if pulls else _Tension(0.0)
 
     def _free(self, state: State) -> _Tension:
-        """Return the axial force, which may be compressive even if the element transmits tension only."""
+        """Return the axial force without the limit to tension; a negative force is compressive."""
         if self._table["input"]:
             return _Tension(state.input(self._name))
         if self._law is not None:

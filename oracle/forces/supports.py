@@ -76,7 +76,7 @@ class Supports:
     def _forces(self, state: State) -> tuple[Array, Array]:
         """Return the forces of all s supports on the base, N, and their spring energies, J.
 
-        Both arrays have shape (s, 3); the columns are the world axes.
+        Both arrays have shape (s, 3), with one column for each world axis.
         """
         deflections, rates = self._deflections(state)
         elastic = -self._stiffness * deflections

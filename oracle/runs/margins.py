@@ -25,10 +25,10 @@ class Margins:
         self._recent: list[dict[Hashable, float]] = []
 
     def are_clear(self, seen: Mapping[Hashable, Condition]) -> bool:
-        """Return whether no condition can have changed and changed back within the last step.
+        """Return whether double changes of conditions within the last step can be excluded.
 
-        The method assumes this if the margin of each condition is large compared with the changes of the
-        margin in the last two steps.
+        In a double change, a condition changes and then changes back. Double changes are excluded if the
+        margin of each condition is large compared with the changes of the margin in the last two steps.
 
         Parameters
         ----------

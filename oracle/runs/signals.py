@@ -1,4 +1,4 @@
-"""Computation of all output signals at one state, by the names that the signals have in FMUs."""
+"""Computation of all output signals at one state. A dictionary maps FMU variable names to values."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ class Segment:
 
     @property
     def instant(self) -> float:
-        """Time inside the segment, s: its midpoint, or a time just after its beginning if this time is later."""
+        """Time inside the segment, s: the midpoint, or in a very short segment a time just after its beginning."""
         return max(0.5 * (self.begin + self.end), just_after(self.begin))
 
 
@@ -225,7 +225,11 @@ class Run:
         return self._method(rates, segment.begin, y, segment.end, **options)
 
     def _state(self, segment: Segment, t: float, y: Array) -> tuple[State, Array, Array]:
-        """Split the integrator's state vector y; return mechanism state, friction states and all other states."""
+        """Split the integrator's state vector y.
+
+        Return the state of the mechanism, the friction states, and the states of input filters and
+        controllers.
+        """
         n, f = self._n, self._f
         sides = Sides(segment.instant, segment.kept)
         inputs = {name: given.at(t, segment.instant) for name, given in self._inputs.items()}
