@@ -26,7 +26,7 @@ _ROD = 0.011  # Rods are drawn with this radius, relative to the mechanism's siz
 # Tubes are drawn with at least this radius, and boxes with this half thickness, relative to the mechanism's size.
 _THINNEST = 0.004
 # A box edge is at most this many times the distance from the body's origin to the farthest attachment point.
-# A body's box is computed from its inertia. Without this limit, inertia of motors would make the box too large.
+# A body's box is computed from its inertia. Without this limit, inertia of drives would make the box too large.
 _BEYOND = 1.5
 BASE = "#8a94a3"
 COLOURS = ("#4c86b8", "#d9902f", "#3f9c7c", "#b8668f", "#8b79b5", "#7f9a2e", "#c96a3d", "#5aa9c9")

@@ -11,7 +11,7 @@ from helpers_time import alarm
 from numpy.typing import NDArray
 
 from gpmelica.analysis import ReferenceModel, formulation
-from gpmelica.analysis.along.signals import Moment, signals
+from gpmelica.analysis.along.signals import Moment, RequestedForces, signals
 from gpmelica.analysis.system import System, assemble_system
 from gpmelica.core.errors import DescriptionError
 from gpmelica.description.load import from_data
@@ -91,7 +91,9 @@ def _reference(model: System, at: tuple[float, Array, Array, Array], inputs: dic
     wanted = model.chain.outputs.loads
     joints = numbers.joint_loads(all_links(model.mechanism) if wanted == "all" else wanted)
     moment = Moment(numbers.consistent(state, form), bristles)
-    values, _ = signals(FormulatedModel(numbers, form), [moment], joints, multipliers=False)
+    values, _ = signals(
+        FormulatedModel(numbers, form), [moment], RequestedForces(joints, wrenches=False, multipliers=False)
+    )
     return {name: float(value[0]) for name, value in values.items() if value.ndim}
 
 
