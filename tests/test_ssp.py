@@ -215,7 +215,7 @@ def test_pairs_need_a_controller_and_free_inputs(plant: Compiled, tmp_path: Path
     twice = ["cart_position=level", "cart_position=level"]
     with pytest.raises(DescriptionError, match="the input level of the controller is connected already"):
         write_ssp(plant.fmu, tmp_path, _controller(tmp_path), twice)
-    with pytest.raises(DescriptionError, match="connect: .* but there is no controller FMU"):
+    with pytest.raises(DescriptionError, match=r"connect: .* but there is no controller FMU"):
         write_ssp(plant.fmu, tmp_path, None, twice[:1])
 
 
