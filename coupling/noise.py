@@ -6,7 +6,7 @@ import numpy as np
 
 from ..core.trajectory import Array
 
-# If more than this many of the shortest steps have large errors, the cause is noise in an output and not a jump.
+# A jump causes large errors in at most this number of shortest steps; larger numbers are due to noise.
 _RECURRING = 8
 # A series of short steps ends if a step is more than this many times longer than the shortest step.
 _LEFT = 100.0

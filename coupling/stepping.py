@@ -160,7 +160,7 @@ class Step:
 
 
 class Stepper:
-    """Computation of the communication steps of one group of FMUs by one coupling method.
+    """Object that advances one group of FMUs by communication steps with one coupling method.
 
     Parameters
     ----------
@@ -572,7 +572,7 @@ class Stepper:
 
         Parameters
         ----------
-        step : the step after all FMUs were advanced
+        step : data of the present step, in which all FMUs have already been advanced
         values : n_y outputs and all forces of rigid connections (pins), shape (n_y + pins,)
 
         Raises

@@ -298,7 +298,9 @@ class _Import:
         if names:
             self.notes.append(f"omitted: {', '.join(names)} of joints; comments in the file contain the values")
         if any(joint.limits for joint in self.robot.joints):
-            self.notes.append("chosen: joint limits have no effect; add a stiffness to turn limits into end stops")
+            self.notes.append(
+                "unchanged: joint limits have no effect; add a stiffness to turn limits into end stops"
+            )
         if self.massless:
             massless = ", ".join(self.massless)
             self.notes.append(

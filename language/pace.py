@@ -123,7 +123,7 @@ STEADY = Pace(np.zeros(1), np.full(1, np.inf))
 
 
 def merged(paces: Sequence[Pace]) -> Pace:
-    """Combine the step limits of several functions: at each time, the shortest admissible step applies."""
+    """Combine the step limits of several functions: at each time, the smallest limit applies."""
     moving = [pace for pace in paces if not pace.is_steady]
     if not moving:
         return STEADY

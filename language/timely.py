@@ -39,7 +39,7 @@ class TimedPace:
     parameters : frozenset of str
         Names of the parameters that influence these steps.
     start_values : mapping
-        Known values of the calls `start(x)` that influence these steps, by the key of x; see `ir.key`.
+        Known values of start(x) that influence these steps. The key of each value is `ir.key(x)`.
     """
 
     pace: Pace

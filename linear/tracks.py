@@ -100,7 +100,8 @@ class ModeTracks:
         Returns
         -------
         pandas.DataFrame
-            One row per value and mode, with the columns of `modes_along.csv`.
+            Table with one row per mode at each value of the varied quantity; the columns are those of
+            `modes_along.csv`.
 
         Raises
         ------

@@ -39,13 +39,13 @@ def line(
     given : Line
         Entry of the description.
     algebra : Algebra
-        Object that turns numbers of the description into numbers or symbols.
+        Object that represents the numbers of the description as numbers or as symbols.
     place : callable
         Function that returns the `Place` of a point on a link.
     parsed : callable
-        Function that returns the parsed expression of a force or a length. If the description contains
-        no expression, the function returns the output of the controller that drives the input. It
-        returns None for an FMU input.
+        Function that returns the parsed expression of a force or a length. If the force or length is an input
+        that a controller drives, the function returns the controller's output. It returns None for
+        another input of the FMU.
     """
     name = given.name
     a, b = (

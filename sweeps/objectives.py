@@ -167,7 +167,8 @@ def objectives(
 def _with_goal(known: Mapping[str, Objective], goal: str, text: str) -> Objective:
     """Return the objective that a text defines, with the given goal.
 
-    The text is the name of a known objective without a goal, or the definition of a new objective.
+    The text is the name of an objective that is already defined and has no goal yet, or the definition
+    of a new objective.
 
     Raises ValueError for an invalid text.
     """

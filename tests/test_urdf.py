@@ -174,7 +174,7 @@ def test_nothing_is_dropped_in_silence(machine: Path, gpmelica: Command) -> None
         "chosen: friction of joints (1) reaches its full value at v_s = 0.01 rad/s or m/s, which URDF does not"
         " define",
         "omitted: soft_lower_limit, k_position of joints; comments in the file contain the values",
-        "chosen: joint limits have no effect; add a stiffness to turn limits into end stops",
+        "unchanged: joint limits have no effect; add a stiffness to turn limits into end stops",
         "unchanged: the links base_, tool0 have no inertia; replace the placeholders in the comments of the file",
         "omitted: transmission gear of shoulder, mechanicalReduction 50",
         "omitted: 1 × <collision> of link",

@@ -83,7 +83,7 @@ class LinearisedMode:
 def modes(problem: InitialValueProblem) -> tuple[LinearisedMode, ...]:
     """Return all modes of the mechanism in its initial state, sorted by decreasing |λ|.
 
-    Friction states are zero.
+    The equations are linearised with all friction states equal to zero.
 
     Parameters
     ----------

@@ -1,9 +1,10 @@
 """Uniqueness of joint reactions in rigid-body models (Wojtyra and Frączek 2013, sections 3 and 4.2).
 
-With redundant constraints, the multipliers λ are determined only up to the null space of Cᵀ. The
-last p columns of Q in the decomposition C E = Q R span this null space. For a kinematic pair X, the
-matrix C_X consists of the rows of C that belong to X. The matrix Q_X consists of the same rows of
-these p columns. The reaction of the pair X is unique if C_Xᵀ Q_X is zero (equations 21 to 27).
+With redundant constraints, the multipliers λ are determined only up to the null space of Cᵀ. Let
+C E = Q R be a decomposition with a column permutation E, and p the number of redundant constraints.
+Then the last p columns of Q span this null space. For a kinematic pair X, the matrix C_X consists of
+the rows of C that belong to X. The matrix Q_X consists of the same rows of these p columns. The
+reaction of the pair X is unique if C_Xᵀ Q_X is zero (equations 21 to 27).
 """
 
 from __future__ import annotations

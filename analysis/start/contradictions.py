@@ -2,8 +2,8 @@
 
 Constraints are called redundant if they are linearly dependent at t = 0. Such constraints are
 omitted from the equations of motion, but may contradict the remaining constraints in other states.
-Their residuals are therefore checked at t = 0, at positions near the initial position, and along a
-slow motion over time. All these states fulfil the independent constraints.
+Their residuals are therefore checked at t = 0 in the initial position and in nearby positions, and
+in a sequence of positions at later times. All these states fulfil the independent constraints.
 """
 
 from __future__ import annotations

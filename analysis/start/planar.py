@@ -71,7 +71,7 @@ def _split(normal: Array) -> tuple[Array, Array]:
 
 
 def _part(pair: Pair, kept: Array, vanishing: Array) -> Pair:
-    """Return a kinematic pair's linear combinations of constraints in which only selected velocities occur.
+    """Return linear combinations of a kinematic pair's constraints that contain only selected velocities.
 
     Parameters
     ----------

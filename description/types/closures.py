@@ -14,7 +14,7 @@ from typing import Literal
 X, Y, Z = 0, 1, 2
 
 # Largest initial rotation between two frames that a closure aligns, rad.
-# Beyond this angle, springs and conditions on direction cosines would rotate the frames further apart.
+# At larger rotations, springs and conditions on direction cosines turn the frames away from their alignment.
 MOST_TURNED = pi / 2
 
 

@@ -78,14 +78,14 @@ def _index(value: int) -> bytes:
 
 @dataclass
 class Types:
-    """Types that a component or an interface defines, in the order of the type indices.
+    """Types that a WebAssembly component or interface defines, in the order of the type indices.
 
     Attributes
     ----------
     known : dict
         Index of each type. The dictionary keys are types and names of types.
     definitions : list of bytes
-        Encoded definitions that have not been written yet.
+        Binary definitions that have not been written yet.
     """
 
     known: dict[Type | str, int] = field(default_factory=dict)

@@ -19,7 +19,8 @@ Array = NDArray[np.float64]
 def derive(equations: OpenEquations, start: tuple[Array, Array], following: StartDependence) -> None:
     """Add conditions on the initial state to the program: closed loops and static equilibrium.
 
-    In static equilibrium, the velocity is zero. The generalised gravity force is then −h.
+    In static equilibrium, the velocity is zero. With the equations of motion M q̈ + h = Q,
+    the generalised gravity force is then −h.
     """
     mechanism, kinematics, rows = equations.mechanism, equations.bodies, equations.constraints
     names = tuple(row.name for row in rows.rows) if rows else ()

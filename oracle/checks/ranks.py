@@ -97,7 +97,7 @@ def comparable(
 
 
 def _of_wrenches(equation: Equation, size: float) -> float:
-    """Return the largest magnitude among the wrenches of an equation, N·m.
+    """Return the largest magnitude of a wrench that a constraint exerts on a body, N·m.
 
     The magnitude of a wrench is |force|·size + |moment|, where `size` is the mechanism's size, m.
     """

@@ -124,8 +124,8 @@ class Language:
         Names in expressions, such as `lift_length`, as keys. The values are the names of the same
         quantities in a scope, such as `lift.length`.
     at_start : callable or None
-        Function that evaluates a compiled expression at t = 0; None if the current state is the initial
-        state.
+        Function that evaluates a compiled expression at t = 0. With None, expressions are evaluated in
+        the initial state only.
     """
 
     parameters: Mapping[str, float]
@@ -241,7 +241,8 @@ class Language:
     ) -> Expression:
         """Return a conditional expression, which selects one of two branches by the sign of a difference.
 
-        A condition on time alone switches at a fixed time. A change of any other condition is an event.
+        A condition on time alone switches at a fixed time (time event). A change of any other condition
+        is a state event.
         """
         difference = _operation(ast.Sub, *((left, right) if sign[0] == ">" else (right, left)))
         closed = sign[-1] == "="

@@ -24,7 +24,7 @@ from .sides import Sides
 _HALVINGS = 45
 # Neighbouring samples count as equal if they differ by at most this fraction of the function's range of values.
 _VARIES = 1e-6
-# Near a root of a function's argument, the step size is at most this fraction of the distance from the root.
+# A step is at most this fraction of the time to the next instant at which a function's argument is zero.
 _SHARE = 0.5
 # Functions of time and states are also sampled with the initial states increased by this value in SI units.
 _ASIDE = 0.3

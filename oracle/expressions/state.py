@@ -131,8 +131,8 @@ class Names:
         rate, second : str
             Names of the first and second time derivatives.
         extent : str
-            Magnitude of the terms that add up to the quantity: `size` for the mechanism's size in m, `one`
-            for direction cosines, `none` for a coordinate, which is not a sum.
+            Typical magnitude of the summands of the quantity: `size` (size of the mechanism, m), `one`
+            (for direction cosines), or `none` (for a coordinate, which is not a sum).
         """
         self.quantities[name] = finder
         self._extents |= dict.fromkeys((name, rate, second), extent)

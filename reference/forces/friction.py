@@ -139,7 +139,7 @@ class FrictionModel:
         mu : ndarray, shape (…, f)
             Friction coefficients.
         loads : AffineLoads
-            Joint reactions of the links `loaded`.
+            Joint reactions of the links with friction whose normal force is a joint reaction.
         qdd : ndarray, shape (…, n, 1 + f)
             Accelerations without friction in the first column. The other columns contain changes of the
             accelerations due to a unit friction effort in each joint.

@@ -180,7 +180,7 @@ def _power(x: Value, y: Value) -> Value:
     value = pow_(plain(x), y)
     if not isinstance(x, Jet):
         return value
-    # A derivative with the factor zero is zero, although the power may be undefined at x = 0.
+    # If the factor y or y·(y − 1) is zero, the derivative is zero, although the power may be undefined at x = 0.
     f1 = y * pow_(x.value, y - 1) if y else 0.0
     f2 = y * (y - 1) * pow_(x.value, y - 2) if y * (y - 1) else 0.0
     return _of_one(x, value, f1, f2)

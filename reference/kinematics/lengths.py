@@ -172,7 +172,7 @@ class Height(_Named):
         return np.asarray(of_places[:, self.column])
 
     def wrench(self, posture: Posture, places: VectorMotion, of_coordinates: Array) -> Array:
-        """Return the unit force along the plane's normal as wrenches on all bodies, shape (B, 6)."""
+        """Return the wrenches that a unit force along the plane's normal exerts on the B bodies, shape (B, 6)."""
         total = np.zeros(of_coordinates.shape[1:])
         moment = np.cross(places.position[:, self.column], self.normal)
         total[self.slot] = np.concatenate([self.normal, moment])

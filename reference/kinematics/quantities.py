@@ -190,9 +190,9 @@ class Quantities:
         return KinematicState(t, segment, q, qd, posture, places, x, x_dot, bias, jacobian)
 
     def jacobian_sizes(self, state: KinematicState) -> Array:
-        """Return the magnitudes of the terms in the Jacobian ∂x/∂q of all quantities, shape (m, n).
+        """Return bounds of the summands in each element of the Jacobian ∂x/∂q of all quantities x, shape (m, n).
 
-        Rounding errors are estimated as fractions of these magnitudes.
+        Rounding errors are estimated as fractions of these bounds.
         """
         sizes = np.abs(state.jacobian)
         of_places = self._places.sizes(state.posture)[1]

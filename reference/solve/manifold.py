@@ -18,7 +18,7 @@ _ITERATIONS = 100  # The search for a state that fulfils the constraints ends af
 # A Gauss–Newton step changes a coordinate by at most this value, rad or fraction of the characteristic length.
 _LONGEST = 0.5
 _RANK = 1e-8  # A Gauss–Newton step ignores singular values of the Jacobian below this fraction of the largest one.
-# A constraint value is only a rounding error if it is at most this fraction of the magnitude of its terms.
+# A constraint value counts as zero if it is at most this fraction of the magnitude of its terms.
 _ROUNDING = 1e-14
 # One evaluation of a constraint has this rounding error, relative to the magnitude of the constraint's terms.
 _EPSILON = 1e-15

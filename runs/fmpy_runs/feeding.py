@@ -25,7 +25,7 @@ import fmpy
 
 from .inputs import InputTable
 
-# The solver uses at least this fraction of the state's nominal value in the model description as nominal value.
+# Lower limit of a state's nominal value for the solver, relative to the value in the model description.
 _LEAST = 1e-6
 
 

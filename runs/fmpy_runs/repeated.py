@@ -54,8 +54,8 @@ class Repeated:
     span : Span
         Time span of each run.
     commands : mapping or None
-        Mapping from names of inputs to names of FMU variables. During a run, each input has a constant
-        value: the initial value of the FMU variable that the mapping assigns to the input.
+        Names of FMU outputs by name of an FMU input. During a run, each of these inputs is constant.
+        Its value is the initial value of the output.
     """
 
     def __init__(

@@ -400,7 +400,7 @@ class _Gathering:
                 self._statements.append(Statement(symbol[k, 0:k], symbol[0:k, k], item.origin, heading))
 
     def _renamed(self) -> EquationSystem:
-        """Return the program in which elements of arrays replace symbols of separate definitions.
+        """Return the program in which array elements replace symbols that were defined separately.
 
         Symbols are replaced in outputs, states, start values, checks and assertions, but not in the
         definitions and linear systems.
