@@ -18,6 +18,11 @@ from .participant import Participant, PortSignal
 Port = tuple[str, str]  # A port consists of the name of an FMU and the name of one of its inputs or outputs.
 
 
+def connection_to(port: Port) -> str:
+    """Return the words that locate a connection in error messages, by the input that the connection ends at."""
+    return f"connection to {'.'.join(port)}"
+
+
 @dataclass(frozen=True)
 class Wire:
     """A connection from an output to an input: input = factor · output + offset.
@@ -102,7 +107,7 @@ class Network:
     def _check_names(self) -> None:
         problems = [
             Problem(
-                f"connection to {'.'.join(port)}",
+                connection_to(port),
                 f"expected the name of an FMU and of one of its {kind}s, but there is no such {kind}",
             )
             for kind, known, ports in (

@@ -23,7 +23,7 @@ from urllib.parse import unquote
 from ..core.errors import DescriptionError, Problem
 from ..core.file_kinds import why
 from ..exchange.xml_file import read_xml
-from .network import Pin, Port
+from .network import Pin, Port, connection_to
 from .participant import PortSignal
 from .units import PhysicalUnit, by_name, conversion, defined
 
@@ -311,11 +311,11 @@ class _Reader:
             element = node.get(f"{side}Element")
             ends.append((prefix + element if element else prefix.rstrip("."), node.get(f"{side}Connector")))
         source, target = ends
-        factor, offset = self._linear(node, f"connection to {'.'.join(target)}")
+        factor, offset = self._linear(node, connection_to(target))
         for kind in ("Boolean", "Integer", "Enumeration"):
             if next(_children(node, f"{kind}MappingTransformation"), None) is not None:
                 text = f"{kind}MappingTransformation is not supported; use a linear transformation or none"
-                self._problems.append(Problem(f"connection to {'.'.join(target)}", text))
+                self._problems.append(Problem(connection_to(target), text))
         hops = self._found.hops
         if target in hops:
             first = ".".join(hops[target].source)
@@ -536,7 +536,7 @@ def _along(route: list[tuple[Hop, Port]], units: _Units, problems: list[Problem]
             else:
                 expected, found = units.name(port), f"{units.name(giver)} at {'.'.join(giver)}"
                 text = f"expected a unit that converts to {expected}, got {found}; correct one of the two units"
-                problems.append(Problem(f"connection to {'.'.join(port)}", text))
+                problems.append(Problem(connection_to(port), text))
         elif not hop.suppressed and (unit is not None or wanted is not None):
             unchecked = giver if unit is None else port if port == target else unchecked
         factor, offset = hop.factor * scale * factor, hop.factor * (scale * offset + shift) + hop.offset

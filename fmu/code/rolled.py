@@ -303,7 +303,7 @@ class _Text:
         tape, first = self._tape, self._piece.start + line
         operands = [self._operand(operand) for operand in self._operands[line]]
         value = tape.operators[tape.codes[first]].format(*(text for text, _ in operands))
-        self._lines.append(f"    double a{line} = {value};{_comment(about for _, about in operands)}\n")
+        self._lines += [f"    double a{line} = {value};{_comment(about for _, about in operands)}\n"]
         row = range(first, self._piece.end, self._piece.period)
         wanted = [tape.results[k] for k in row] if first in tape.results else []
         for places in zip(*wanted, strict=True):
@@ -326,12 +326,12 @@ class _Text:
             if self._uses[operand] == 1:
                 return number, about
             name = self._named[operand] = f"b{len(self._named)}"
-            self._lines.append(f"    double {name} = {number};{_comment([about])}\n")
+            self._lines += [f"    double {name} = {number};{_comment([about])}\n"]
         return self._named[operand], ""
 
     def _write(self, array: str, block: int, indices: Sequence[int], line: int) -> None:
         about = _comment([self._about(array, block, indices)])
-        self._lines.append(f"    {self._element(array, block, indices)} = a{line};{about}\n")
+        self._lines += [f"    {self._element(array, block, indices)} = a{line};{about}\n"]
 
     def _first(self, carried: Carried) -> str:
         return self._element(*self._memory.places(carried.first))
