@@ -49,7 +49,7 @@ def consistent_outputs(network: Network) -> tuple[Array, Array | None]:
     _check_unique(evaluated, u, network)
     second = _second(evaluated, u)
     other = None if second is None else outputs(second)
-    # An FMU keeps the inputs of its last evaluation, so the last inputs must solve the algebraic loops.
+    # An FMU keeps its last inputs, so the last evaluation must use inputs that satisfy the algebraic loops.
     return outputs(u), other
 
 

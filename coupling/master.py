@@ -38,7 +38,7 @@ from .stepping import (
 )
 
 _EVENT_PASSES = 100  # At one event, the evaluation of all FMUs is repeated at most this number of times.
-# A coupling is unstable if extrapolated inputs are wrong by half their range in more successive steps than this.
+# A coupling is unstable if inputs are wrong by half of their range in more than this number of steps in a row.
 _LOST = 30
 # The communication step is at least this fraction of the simulated time, unless the step ends at an event.
 _SHORTEST = 1e-9

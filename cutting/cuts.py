@@ -30,7 +30,7 @@ from ..language.suggest import unknown
 _Z = np.array([0.0, 0.0, 1.0])
 # Points that replace a cut joint have this distance from the joint's origin, relative to the mechanism's size.
 _SPAN = 0.1
-# Points that replace a cut joint lie in these directions from the joint's origin; z is the joint axis.
+# A cut joint is replaced by points in these directions from the joint's origin; z is the joint axis.
 _TRIANGLE = tuple(np.array([0.0, np.cos(angle), np.sin(angle)]) for angle in 2.0 * np.pi / 3.0 * np.arange(3))
 _DIRECTIONS = {"spherical": (np.zeros(3),), "revolute": (-_Z, _Z), "fixed": _TRIANGLE}
 # A joint with a spring, damper, friction, end stops or armature cannot be cut.

@@ -14,7 +14,7 @@ from .pace import Pace
 
 Array = NDArray[np.float64]
 
-# A time interval counts as short if the longest step in it is below this fraction of the searched time span.
+# Steps in a time interval count as short if all are below this fraction of the searched time span.
 _SHORT = 0.02
 _LOOKS = 257  # A short feature of a function, such as a pulse, is examined at this number of equidistant times.
 _HALF = 0.5  # A pulse lasts while a function's deviation exceeds this fraction of the largest deviation.

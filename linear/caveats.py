@@ -147,7 +147,7 @@ def _natural(space: StateSpace, model: System, point: OperatingPoint) -> Array:
     at = (point.t, *_coordinates(model, point), z)
     sizes = analysis.natural_accelerations(model.with_inputs(point.inputs), at)
     names = [name for level in ("position", "velocity") for name in signal_names(coordinates, level)]
-    # Natural accelerations are known for coordinates only, so states of filters and controllers have the value 0.
+    # Only coordinates have natural accelerations; for states of filters and controllers, the entry is 0.
     internal = np.zeros(len(further) - len(bristles))
     known = dict(zip([*names, *further], [*sizes, *sizes, *sizes[bristles], *internal], strict=True))
     found = np.array([known[name] for name in space.states])

@@ -18,7 +18,7 @@ Complex = NDArray[np.complex128]
 # Each entry of the state matrix A has an assumed rounding error of this value times max(norm of A, 1 per second).
 ROUNDING = 1e-14
 _RIGID = 1e-6  # A mode is a rigid-body mode if its |λ| is at most this fraction of the largest |λ| of all modes.
-# A part of λ counts as zero if λ remains an eigenvalue when this fraction of the part is subtracted.
+# Re λ or Im λ counts as zero if λ minus this fraction of it is numerically still an eigenvalue.
 _ON_THE_WAY = 0.618
 _TINY = 1e-300  # This lower bound of a denominator keeps the condition number of defective eigenvalues finite.
 

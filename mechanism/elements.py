@@ -25,7 +25,7 @@ from .parts import CoulombFriction, EndStops, Filter, HuntCrossley, Place, Plane
 
 # A function of this type returns a body-fixed point from a link, a position on the link, a name and a description.
 Placed = Callable[..., Place[V]]
-# A function of this type returns an input's expression, given the input's name and its described value.
+# A function of this type returns the expression of an input from the input's name and value in the description.
 Given = Callable[[str, str | float | None], Expr | None]
 
 

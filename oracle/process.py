@@ -80,7 +80,7 @@ def completed(folder: Path) -> float:
     """Return the completed fraction of the simulation in a working folder, 0 to 1."""
     try:
         return float((folder / PART).read_text("ascii"))
-    except OSError:  # The file with the completed fraction does not exist before the simulation begins.
+    except OSError:  # The file that reports the progress of a run does not exist before the run begins.
         return 0.0
 
 

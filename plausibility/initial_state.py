@@ -96,7 +96,7 @@ def initial_state(model: System, problem: InitialValueProblem) -> InitialState:
     further = np.array([*np.zeros(len(numbers.friction.coordinates)), *numbers.internal.start])
     natural = analysis.natural_accelerations(problem, (0.0, *start, further))
     commanded = analysis.accelerations_by_rows(problem, found, tasks)
-    # The subtraction of commanded accelerations is exact, because the equations of motion are linear in q̈.
+    # The equations of motion are linear in q̈, so subtracting the part due to commanded accelerations is exact.
     left = found.qdd - commanded
     is_left = np.abs(left) > _ROUNDING * np.maximum(natural, np.abs(commanded))
     return InitialState(

@@ -146,7 +146,7 @@ def doubtful_loads(found: analysis.Reactions, link: str, axis: Iterable[float] |
         Axis of the joint in the joint's frame. The force components `axial` and `normal` are along and
         across this axis. Without an axis, the result contains neither `axial` nor `normal`.
     """
-    # The joint is listed as "NAME (joint)" if a closure has the same name as the link.
+    # If a closure has the name of the link, the joint of the link is listed as "NAME (joint)".
     names = (link, f"{link} (joint)")
     verdict = next((v for v in found.verdicts if v.kind == "joint" and v.name in names), None)
     lost = [] if verdict is None else [key for key, unique in verdict.components.items() if not unique]

@@ -30,7 +30,7 @@ from .watch import SingularityMonitor, branch_lost
 _SHORTEST = 0.3  # The step across a singular position is at least this fraction of its planned length.
 _ERRORS = 100.0  # A run's global error is assumed to be this multiple of the solver's relative tolerance.
 _LOOKS = 1000  # Event indicators are evaluated at least this many times in a run.
-# An output time has the values after a state event if it precedes the event by at most this fraction of the end.
+# If an output time precedes an event by at most this fraction of the end time, it has the values after the event.
 _SAME_INSTANT = 1e-9
 # In two correct runs, the times of a state event differ by at most this fraction of the end time.
 _EVENT_ERROR = 1e-7

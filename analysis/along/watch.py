@@ -45,7 +45,7 @@ _SHORT = 1e-2  # Near a singularity, a step counts as short if it is below this 
 _AHEAD = 0.1  # The search for a singular position extends ahead in time by this fraction of the longest step.
 # A position is singular if the smallest singular value is below this fraction of its maximum in the run.
 _SINGULAR = 1e-4
-# Due to integration errors, a zero singular value is up to this times √tolerance times its maximum in the run.
+# Integration errors raise a zero singular value up to this times √tolerance times its maximum in the run.
 _ERRORS_ROOT = 3.0
 # Messages name a constraint if its coefficient in a normalised linear dependence exceeds this value.
 _INVOLVED = 0.1

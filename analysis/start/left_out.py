@@ -16,8 +16,8 @@ from ...reference.constraints.choice import RowChoice
 from ...reference.kinematics.quantities import KinematicState
 from ...reference.solve.model import ReferenceModel
 
-# A relative position error ε may violate redundant position constraints by this multiple of ε².
-# A relative position error ε may violate redundant velocity or acceleration constraints by this multiple of ε.
+# Redundant position constraints may be violated by this multiple of ε², if ε is the relative position error.
+# Redundant velocity constraints may be violated by this multiple of the relative position error.
 _CURVED = 10.0
 _NOISE = 1e-15  # A constraint violation up to this value, in the unit of the constraint, is always admissible.
 _TINY = 1e-300  # A denominator is at least this value, which prevents division by zero.

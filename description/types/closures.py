@@ -14,7 +14,7 @@ from typing import Literal
 X, Y, Z = 0, 1, 2
 
 # Largest initial rotation between two frames that a closure aligns, rad.
-# At larger rotations, springs and conditions on direction cosines turn the frames away from their alignment.
+# At larger rotations, springs and constraints on direction cosines no longer align the two frames.
 MOST_TURNED = pi / 2
 
 

@@ -45,7 +45,7 @@ from .start import StartStages
 from .tape import with_own_registers
 
 _TREE_FACTORS = 7  # The solver in fmu/sources/algebra/tree_solve.h stores this many factors for each coordinate.
-# A stage may use values only from stages of earlier groups in its chain of groups.
+# A stage may use only values of stages in groups that precede its own group in the same chain.
 _CHAINS = (
     ("dynamics", "outputs"),
     ("violations",),

@@ -12,7 +12,7 @@ from ...mechanism import Coordinate, Mechanism
 from .constraints import CompiledConstraints
 from .redundancy import Elimination, MinimumNorm, independent_rows, scaled
 
-# Drives cannot realise a constraint if the least-squares residual of its unit Jacobian row exceeds this value.
+# Drives cannot realise a constraint if the best fit of its unit Jacobian row has a residual above this value.
 # Drive efforts are not unique if the normalised matrix of their equations has a singular value up to this limit.
 _LEFT = 1e-6
 

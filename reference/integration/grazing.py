@@ -21,7 +21,7 @@ _LAST = 3  # The error of a Chebyshev series is estimated from this many trailin
 _SMALL = 1e-3
 # The error of an indicator's Chebyshev series may reach this fraction of the indicator's peak in the run.
 _NOISE = 1e-10
-# A minimum of an indicator is searched for if a parabola predicts less than this fraction of the smallest sample.
+# A minimum is searched for if the vertex of a parabola is below this fraction of the smallest sample.
 _NEAR = 0.5
 # The search for a negative value near a minimum of an event indicator ends after this many evaluations.
 # If no evaluation of an event indicator yields a negative value, the minimum counts as positive.

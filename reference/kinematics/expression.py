@@ -458,7 +458,7 @@ _DISTANCES: dict[str, Callable[..., float]] = {
 }
 
 
-# A quotient limits the domain of its divisor, and a power limits the domain of its base.
+# A divisor must not be zero, and the base of a power may have to be positive.
 _LIMITED = {"/": slice(1, 2), "^": slice(0, 1)}
 
 

@@ -206,7 +206,7 @@ class Kinematics:
         self._basis = np.zeros((self.n, 4, 16))
         self._generators = np.array([_generator(c) for c in mechanism.coordinates]).reshape(-1, 4, 4)
         # The datum point is the origin of the first moving body, and its position is affine in the coordinates q.
-        # The columns of this matrix are the derivatives of this position, and its value at q = 0.
+        # The matrix contains the derivatives of this position by q, and the position at q = 0 as last column.
         self._datum = np.zeros((3, self.n + 1))
         for b, body in enumerate(mechanism.bodies):
             self._place(b, body, mechanism.coordinates)

@@ -151,7 +151,7 @@ def _fulfilled(model: ReferenceModel, near: KinematicState) -> tuple[KinematicSt
     nearest = Manifold(model, near).nearest(near)
     if nearest.fulfilled:
         return nearest.state, _MARGIN * nearest.uncertainty
-    # Without a consistent state, the position error is 0: a larger one could make equations seem redundant.
+    # Without a consistent state, the position error is set to 0; otherwise equations could seem redundant.
     return near, 0.0
 
 

@@ -128,7 +128,7 @@ def _runs(content: Content, end: ExtremeRuns, first: str) -> TextTable:
     names = [*content.keys, *content.objectives]
     columns = {**content.keys, **content.objectives}
     known = int(np.count_nonzero(~np.isnan(content.objectives[first])))
-    # At most half of the runs are listed, so that no run appears in both tables.
+    # Each table lists at most half of the runs, so that no run appears in both tables.
     count = min(_RUNS, -(-known // 2))
     rows = [(str(int(run)), *(_cell(columns[name][run]) for name in names)) for run in end.runs(first, count)]
     numbers: tuple[Kind, ...] = tuple("number" for _ in names)

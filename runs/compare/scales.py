@@ -10,9 +10,9 @@ from ...core.trajectory import Array, Magnitude
 
 # Constraint violations are zero in an exact run, so relative errors of violations are undefined.
 VIOLATIONS = frozenset({"violation_position", "violation_velocity"})
-# The scale of a signal is at least `OWN` times the signal's own natural magnitude.
-# The scale of a signal is at least `LINK` times the largest natural magnitude among the signals of the same link.
-# The scale of a signal is at least `MACHINE` times the largest natural magnitude in the mechanism.
+# `OWN`: lower bound of a signal's scale, relative to the signal's own natural magnitude.
+# `LINK`: lower bound of a signal's scale, relative to the largest natural magnitude among signals of the link.
+# `MACHINE`: lower bound of a signal's scale, relative to the largest natural magnitude in the mechanism.
 OWN, LINK, MACHINE = 0.1, 1e-2, 1e-3
 PLACE = 1e-7  # The scale of a signal is at least this fraction of the signal's largest absolute value.
 _OFFSET = 1e-2  # A signal's estimated natural magnitude is at least this fraction of its largest absolute value.

@@ -31,7 +31,7 @@ from .recallable import recalled_run
 _MODES = {"me": "ModelExchange", "cs": "CoSimulation"}
 _COUNTERS = ("solver_evaluations", "solver_steps")
 # FMPy limits its solver to 500 steps per output interval, too few for stiff beams with a tight tolerance.
-# With substeps, the solver may take more steps; only failed runs are repeated, because substeps cost time.
+# Substeps let the solver take more steps but cost time, so only failed runs are repeated with substeps.
 _SUBSTEPS, _MORE = 10, 10
 _TOO_FEW = "mxstep steps taken"
 _REAL = ("Real", "Float64")
