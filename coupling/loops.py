@@ -79,7 +79,7 @@ def _solution(evaluated: Evaluation, network: Network) -> Array:
         return u
     r = evaluated(u) - u
     if not np.all(np.isfinite(r)):
-        # With finite start values as inputs, only those FMU outputs that cause the failure are infinite or NaN.
+        # If all inputs have finite start values, an infinite or NaN output shows that its own FMU fails.
         first = evaluated(network.starts)
         lost = np.flatnonzero(~np.isfinite(first if not np.isfinite(first).all() else r))
         label = network.label(int(network.source[lost[0]]))

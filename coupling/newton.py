@@ -16,7 +16,7 @@ Residual = Callable[[Array], Array]
 # The Jacobian matrix is recomputed if an iteration leaves more than this fraction of the residual.
 _RENEW = 0.1
 _MOST = 25  # A Newton iteration fails if it does not converge within this number of updates of the unknowns.
-# After many updates, a Newton iteration counts as stalled if an update leaves more than this fraction of it.
+# After many updates, a Newton iteration has stalled if an update leaves more than this fraction of the residual.
 _STALLED = 0.5
 # The result of a stalled iteration is accepted if the residual is at most this many times the tolerance.
 _NOISE = 100.0

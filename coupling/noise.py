@@ -6,7 +6,7 @@ import numpy as np
 
 from ..core.trajectory import Array
 
-# A jump causes large errors in at most this number of shortest steps; larger numbers are due to noise.
+# A jump affects at most this number of the shortest steps; if more have large errors, the cause is noise.
 _RECURRING = 8
 # A series of short steps ends if a step is more than this many times longer than the shortest step.
 _LEFT = 100.0

@@ -33,7 +33,7 @@ from .system import CouplingRemark
 
 # A step resolves the vibration of a connection if the angular frequency times the step is at most this value.
 _FAST = 2.0
-# Masses hardly move during a test step with this fraction of the length of a communication step.
+# A test step has this fraction of the length of a communication step, so masses hardly move.
 _SHORT = 1e-3
 
 

@@ -297,7 +297,7 @@ def _couple(system: CoupledSystem, options: Options, progress: Progress) -> Coup
     order = None if coarse is None else _order(system.network, rows, (coarse, run, fine), error, asked)
     whole = None
     if system.whole is not None:
-        # If bushings replace joints, the uncut mechanism is compared with the more accurate, finer run.
+        # If bushings replace joints, the finer of the two coupled runs is compared with the uncut mechanism.
         chosen = run if system.whole.exact else fine
         whole = compare_whole(system.whole, system.network, rows, chosen, settings, output_times(settings))
         remarks += wrong_claims(system.whole.part)

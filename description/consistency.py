@@ -436,7 +436,7 @@ def _listed_name(key: str, name: str, where: str, draft: Draft, names: Reference
         yield from _force_joint(name, where, names)
     elif key == "redundant":
         rows = constraint_rows(draft.chain)
-        # Tables with errors may define further constraints, so an unknown name is not reported.
+        # A table of the description with an error may define the constraint, so an unknown name is not reported.
         if name not in rows and not draft.faulty:
             yield Problem(where, unknown("constraint row", name, rows))
     elif name not in names.coordinates and name.partition(".")[0] not in names.faulty:

@@ -45,7 +45,7 @@ def _inputs(elements: list[tuple[str, Element]], draft: Draft) -> Iterator[Probl
         name = element.drives_input
         if name is None:
             continue
-        # Tables with errors may define further inputs, so an unknown name is not reported.
+        # A table of the description with an error may define the input, so an unknown name is not reported.
         if name not in known and not draft.faulty:
             yield Problem(f"{where}.drives", unknown("input", name, known))
         if name in taken:

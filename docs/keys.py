@@ -61,7 +61,7 @@ def _section(heading: str, table: Schema, tables: dict[str, Schema], name: str =
     yield from (f"## {heading}{anchor}", "", table["description"], "")
     yield from ("| key | value | default | meaning |", "|---|---|---|---|")
     for key, value in table["properties"].items():
-        # If the value of a key is a table with the same description, pydantic omits the key's description.
+        # pydantic omits the description of a key if the value is a table with an identical description.
         meaning = value.get("description") or tables[_name(value)]["description"]
         default = "required" if key in table.get("required", ()) else _default(value)
         yield f"| `{key}` | {_value(value)} | {default} | {_cell(meaning)} |"

@@ -19,7 +19,7 @@ from .point import OperatingPoint
 from .state_space import StateSpace
 
 _STILL = 1e-6  # A rate counts as zero if it is at most this fraction of its typical magnitude.
-# A time derivative's typical value is at least its change when every scaled state changes by this value.
+# Lower limit of the typical time derivative of a state: the change if all scaled states change by this value.
 _MOVED = 1e-6
 _SHOWN = 3  # A note lists at most this many signals.
 _TINY = 1e-300  # A denominator is at least this value, which prevents division by zero.

@@ -22,7 +22,7 @@ _ROUNDING = 1e-12
 # A change of a moment is irrelevant up to this fraction of the mechanism's weight times its extent.
 _CHANGE = 1e-9
 _GRAVITY = 9.80665  # m/s²
-# A prescribed motion is sampled at 60 times in the run and at 60 later times, up to 100 times the run's duration.
+# A prescribed motion is sampled at 60 instants in the run and at 60 later instants, up to 100 run durations.
 _SAMPLES, _LATER = 60, 100.0
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 _TOKEN = re.compile(r'"(?P<quoted>(?:[^"\\]|\\.)*)"|\[(?P<index>\d+)\]|(?P<word>[A-Za-z0-9_-]+)')
-# Tables with named entries; if entries of several tables have the name, the first table is meant.
+# Tables with named entries in order of precedence: a name refers to the first table that contains the name.
 _NAMED = ("closures", "lines", "contacts", "motions", "programmed", "nonholonomic", "forces", "points", "links")
 
 Path = list[str]

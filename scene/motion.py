@@ -18,7 +18,7 @@ _LEAST, _MOST = 240, 1800
 _NUMBERS = 40_000  # An HTML page contains at most this number of poses (frames times bodies), each with 28 bytes.
 _SCALES = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0)
 _FARTHEST = 1e9  # A run has diverged if a coordinate (rad or m) or a velocity (rad/s or m/s) exceeds this value.
-# The magnification of drawn deflections is limited so that the ends of a beam form at most this angle, rad.
+# The magnification of drawn deflections is limited to this angle, rad, between the two ends of a beam.
 _BENT = 0.6
 
 

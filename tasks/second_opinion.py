@@ -29,7 +29,7 @@ from ..runs.fmpy_runs.inputs import InputTable
 
 NAME = "oracle"
 LIMIT = 600.0  # Time limit for the process of the oracle, the independent Python solver, s.
-# Smallest tolerance for comparisons with the oracle, because SciPy's integrators limit its accuracy.
+# Smallest tolerance for comparisons with the oracle, because SciPy's integrators limit the oracle's accuracy.
 TOLERANCE = 1e-5
 _UNCONFIRMED = "the oracle, which shares nothing with the reference, has no run to compare with"
 # Both solvers detect these kinds of events at any time, and other kinds only while their element exerts a force.

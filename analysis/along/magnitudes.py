@@ -33,7 +33,7 @@ _QUANTITIES = ("position", "velocity", "acceleration", "effort", "bristle")
 _CANCELLED = 1e-8
 # The assumed magnitude of a signal is at least this fraction of the change that forces could cause during the run.
 _LEFT = 1e-4
-# Least magnitudes of signals follow from displacements of coordinates by this fraction of typical displacements.
+# A signal's least magnitude is its change if the coordinates move by this fraction of typical displacements.
 _SHAKEN = 1e-6
 _LATE = 1e-12  # The error of an event time t is assumed to be at most this value times max(t, 1 s).
 

@@ -24,7 +24,7 @@ from ...reference.kinematics.segment import Segment
 from ...reference.solve.manifold import Manifold
 from ..start.left_out import LeftOut
 
-# The step size may tend to zero if this many successive steps are each no longer than the previous step.
+# If this many successive steps are each no longer than the previous step, the step size possibly tends to zero.
 _SHRINKING = 15
 _SHRUNK = 1e-5  # A step size below this fraction of the longest step in the run possibly tends to zero.
 _POINTS = 1000  # Redundant constraints are checked at least this many times in a run.

@@ -10,7 +10,7 @@ from .stage_derivatives import StageDerivative
 from .staged import Labels, Staged
 from .tape import tape
 
-# Groups of evaluation stages that the dictionary omits share the C source file of the outputs.
+# Groups of evaluation stages without an entry in this dictionary are written to the C file of the outputs.
 _FILES = {"prepare": "start", "start": "start", "dynamics": "dynamics"}
 # In a loop with a rising and a falling index, gcc 12 computes addresses as a null pointer plus an index.
 # gcc 12 therefore concludes that the loop accesses no memory, and removes the function call.

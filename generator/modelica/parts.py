@@ -30,7 +30,7 @@ _NEVER = ir.constant(1e16)  # No run reaches this event time, s.
 # A time event is triggered slightly early, so that it precedes a communication point at nearly the same time.
 _EARLY = 1e-12
 _TINY = ir.constant(1e-300)  # A norm is differentiable at zero if this number is added under its square root.
-# Headings in the Modelica source of parameters that belong to no single link, joint or other element.
+# Headings in the Modelica source above parameters that belong to no single link, joint or other element.
 _PARAMETERS = {
     "general": "general parameters",
     "description": "parameters of the description",

@@ -21,7 +21,7 @@ _SMOOTH = 1e-12
 _CLOSED = 1e-9
 # The root finder for joint friction ends if the relative change in one iteration is below this value.
 _EXACT = 1e-14
-# The residual of the friction equations is compared with at least this friction force or moment, N or N·m.
+# Friction residuals are divided by the friction effort, or by this value, N or N·m, if it is larger.
 _NO_EFFORT = 1e-9
 # In the scaling of M, each diagonal element counts as at least this fraction of the largest diagonal element.
 _LIGHT = 1e-12

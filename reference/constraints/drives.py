@@ -112,7 +112,7 @@ class Actuated:
         others = C[self._others]
         basis = self._basis(others)
         unknown = np.linalg.lstsq(self._system(basis @ others), effort, rcond=None)[0]
-        # The slice excludes the equations of a fixed base, which follow those of knife edges and closures.
+        # The slice omits the equations of a fixed base, which are listed after those of knife edges and closures.
         return np.asarray((basis.T @ unknown[: len(basis)])[: self._contacts.stop - self._contacts.start])
 
     def _system(self, rows: Array) -> Array:

@@ -35,7 +35,7 @@ _LONGER, _SHORTER = 5.0, 0.2  # The ratio of successive step lengths is between 
 _SAME = 1.2
 _SAFETY = 0.9  # The step length from the error estimate is multiplied by this safety factor.
 _FAILED = 0.25  # After a failure of Newton's method, the step length is multiplied by this factor.
-# The first step is at least this fraction of the time span: rates at rest do not indicate a time scale.
+# Lower limit of the first step, as a fraction of the time span: zero initial rates indicate no time scale.
 _FIRST = 1e-6
 _BEGINNING = 0.01  # The first step changes the state by about this fraction of the state's norm.
 # A step is extended to the end of the time span if the rest is below this fraction of the step.

@@ -9,7 +9,7 @@ from ...core.trajectory import Array
 from ...mechanism import Mechanism, Place
 from .kinematics import Posture
 
-# If joints span less than this fraction of a mechanism's size, the characteristic length includes other points.
+# If joints span less than this fraction of a mechanism's size, other points also define the characteristic length.
 _CLOSE = 1e-3
 
 

@@ -23,7 +23,7 @@ from .gpme import choose_dependent, dependent_indices
 from .manifold import Manifold
 from .model import ReferenceModel, Start
 
-# A Jacobian row counts as zero if its relative length is below this multiple of the coordinates' relative error.
+# A Jacobian row counts as zero if |row| / (sum of |terms|) is below this multiple of the relative error of q.
 _MARGIN = 10.0
 
 

@@ -17,7 +17,8 @@ from .number_text import decimal, scientific
 from .overlay import Overlay, RunCurves
 
 _VIOLATIONS = {"violation_position": "position:  ‖Φ‖", "violation_velocity": "velocity:  ‖dΦ/dt‖"}
-_ABOVE = 0.08  # Distance between decay line and curve, as a fraction of the total decay (both in decades).
+# Admissible distance between the decay line and the curve, as a fraction of the total decay in decades.
+_ABOVE = 0.08
 
 
 def violations(overlay: Overlay) -> Figure | None:

@@ -22,7 +22,7 @@ _MOST_ELEMENTS = 6  # Largest number of rigid finite elements of one beam that a
 # With this margin, the reference runs fill at least 1/(1 + 2 · 0.3) = 62 % of the axis.
 ROOM = 0.3
 _FLAT = 1e-6  # A signal counts as constant if its range, relative to its natural magnitude, is below this value.
-_ZERO = 1e-9  # A constant signal counts as zero if its ratio to the natural magnitude is below this value.
+_ZERO = 1e-9  # A constant signal counts as zero below this fraction of the signal's natural magnitude.
 _TRANSIENT_ROOM = 0.08  # Axis margin as a fraction of the range, if the initial transient is left out.
 
 

@@ -55,7 +55,8 @@ def apart(name: str, action: Callable[..., T], progress: Progress = silent) -> T
 
 
 def _tell(folder: Path, name: str, progress: Progress) -> None:
-    with suppress(OSError, ValueError):  # At first, the file with the completed fraction is missing or incomplete.
+    # At first, the file that reports the progress of a run is missing or incomplete.
+    with suppress(OSError, ValueError):
         progress(name, float((folder / _FRACTION).read_text("ascii")))
 
 

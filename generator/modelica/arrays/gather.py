@@ -20,7 +20,7 @@ from ...program.items import ConstrainedSolve, Definition, ImplicitSystem, Item,
 from ...program.program import EquationSystem
 from .sums import folded
 
-# Headings in the Modelica source of arrays with one element per joint, link or coordinate, by index set.
+# Headings above the arrays in the Modelica source, by index set, i.e. joints, links or coordinates.
 _TITLES = {
     "coordinates": "motion",
     "bodies": "motion",
