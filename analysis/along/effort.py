@@ -13,9 +13,8 @@ from ...mechanism import Mechanism
 _STEPS = 2000  # A run's progress is checked over this many successive integration steps.
 # A run fails if 2,000 successive integration steps cover less than this fraction of the run's duration.
 _PART = 1e-5
-_LONG = (
-    10.0  # For simulated times above this value, s, a run fails if 2,000 integration steps cover less than 0.1 ms.
-)
+# For simulated times above this value, s, a run fails if 2,000 integration steps cover less than 0.1 ms.
+_LONG = 10.0
 _NEAR = 1e-2  # Gimbal lock explains short steps if the |cosine| of the Euler angle theta is below this value.
 
 
