@@ -187,9 +187,9 @@ def to_urdf(model: Model) -> Exported:
 
 
 def _hinted(error: DescriptionError, base: str) -> DescriptionError:
-    """Return an error that suggests a floating base if nothing can move.
+    """Add a hint to an import error: a floating base may be missing if nothing can move.
 
-    The error is unchanged if `base` is not `fixed`.
+    The given error is returned unchanged if `base` is not `fixed`.
     """
     hint = "; use --base floating to let the root link move" if base == "fixed" else ""
     problems = [Problem(p.where, p.message + hint * ("nothing can move" in p.message)) for p in error.problems]

@@ -270,7 +270,7 @@ class Master:
 
         Parameters
         ----------
-        lost : whether each of the outputs and pin forces is invalid, shape (n_y + pins,)
+        lost : whether each of the outputs and forces of rigid connections is invalid, shape (n_y + pins,)
         step : the step that computed the values, or None for values outside of steps
         """
         first = np.flatnonzero(lost)

@@ -65,7 +65,7 @@ class Pace:
 
     @property
     def is_steady(self) -> bool:
-        """Whether no interval has a step limit, because steps of any length resolve the function."""
+        """Whether steps of any length resolve the function, so that no interval has a step limit."""
         return not bool(np.isfinite(self.bounds).any())
 
     @cached_property

@@ -114,7 +114,7 @@ class Law:
         self.sampled: dict[str, Expr] = {}
 
     def number(self, key: str) -> Expr:
-        """Return the symbol of the number that the description gives for a key of the element."""
+        """Return the symbol that represents the value of one of the element's keys."""
         return ir.symbol(own_name(self._element, key))
 
     def command(self, key: str) -> Expr:

@@ -137,8 +137,9 @@ def _natural(space: StateSpace, model: System, point: OperatingPoint) -> Array:
 
     Time derivatives below a millionth of these magnitudes count as zero. For coordinates and
     velocities, the magnitude is the change per second that would result if no forces cancelled each
-    other (see `analysis.natural_accelerations`). For states of filters and controllers, each state of the
-    model is changed by its scale. The magnitude is the sum of the absolute changes of the time derivative.
+    other (see `analysis.natural_accelerations`). For states of filters and controllers, the magnitude is
+    estimated: each state of the model is changed by its scale, and the absolute changes of the time
+    derivative are added.
     """
     coordinates = model.mechanism.coordinates
     bristles = [k for k, c in enumerate(coordinates) if c.friction is not None]

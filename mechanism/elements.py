@@ -69,7 +69,7 @@ def line(
 
 
 def _filter(given: Followed, algebra: Algebra[S, V, M], parsed: Given) -> Filter[S]:
-    """Return the input filter of a two-point force element's rest length."""
+    """Return the filter between an FMU input and the rest length of a two-point force element."""
     name, start = given.input, None
     cutoff = algebra.scalar(
         f"{name}_cutoff", given.cutoff, "Hz", f"cutoff frequency of the filter of input {name}", POSITIVE

@@ -19,7 +19,7 @@ _TURNED = 0.2
 # Static equilibrium is implausible if it moves a body by more than this fraction of the mechanism's extent.
 _MOVED = 0.1
 _STANDARD_GRAVITY = 9.80665  # m/s²
-# A coordinate stays at rest if its translational acceleration is at most this value, m/s².
+# A mechanism counts as staying at rest if its initial accelerations are at most this value, m/s².
 _AT_REST = 1e-3 * _STANDARD_GRAVITY
 
 

@@ -210,7 +210,7 @@ def _decay_row(run: CaseRun, decay: Decay) -> tuple[str, ...]:
 
 
 def _apart(runs: Sequence[CaseRun], other: CaseRun) -> dict[str, tuple[float, float]]:
-    """Return the largest difference of each coordinate from the first case, rad or m, by coordinate.
+    """Return the largest difference between a case and the first case over time, rad or m, by coordinate.
 
     Each difference is paired with its ratio to the range of the coordinate.
     """

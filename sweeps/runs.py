@@ -41,8 +41,8 @@ class Setup:
     constrained : bool
         Whether the mechanism has constraints; their violation is then recorded.
     commands : mapping
-        Name of an FMU output for each input with a command filter, by name of the input. During a
-        run, the input is constant and equal to the value of the output at the initial time.
+        Names of FMU outputs by name of an FMU input. They exist for inputs whose signal is filtered.
+        During a run, such an input is constant: it is equal to the initial value of the output.
     """
 
     fmu: bytes

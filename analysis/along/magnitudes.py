@@ -406,7 +406,7 @@ class _Samples:
     def _rows_at_events(self) -> list[int]:
         """Return the indices of output times near events, in ascending order.
 
-        For each element with events, the output time nearest to one of its events is selected.
+        One output time is selected for each element with events: that with the smallest distance to an event.
         """
         nearest: dict[str, tuple[float, int]] = {}
         for event in self._run.events:

@@ -67,7 +67,7 @@ PointName = Annotated[str, Reference("point")]
 
 
 def number(unit: str, text: str, bounds: Bounds = ANY) -> Any:
-    """Return the annotations of a key whose number is a parameter of the FMU.
+    """Return the annotations of a key whose value is a number and becomes a parameter of the FMU.
 
     The result is used in `Annotated[AnyNumber, *number(…)]`.
     """

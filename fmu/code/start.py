@@ -190,11 +190,12 @@ class StartStages:
 def initial(start: Start, phase: SearchStage) -> list[float]:
     """Return the guess with which a phase of the search for the initial state begins.
 
-    The guess applies to default values of the start parameters.
+    The guess is a vector of changes from the default values of the start parameters.
 
-    In the phases assembly and velocities, the guess is the described value minus the default value of
-    each moving coordinate or of its rate. In the equilibrium phase, the guess is the described
-    value for coordinates in `start.settled`, and zero for all other unknowns.
+    In the phases assembly and velocities, the guess is the difference between the value in the
+    description and the default value, for each moving coordinate or its rate. In the equilibrium
+    phase, the guess is the described value for coordinates in `start.settled`, and zero for all other
+    unknowns.
     """
     if phase is EQUILIBRIUM:
         return _equilibrium(start, start.described[0])

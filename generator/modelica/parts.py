@@ -219,7 +219,7 @@ def _switching(event: TimeEvent) -> str:
 def _early(time: Expr, share: float = 1.0) -> Expr:
     """Return an event time or a sample time, s, reduced by the fraction `share`·1e-12.
 
-    The fraction 1e-12 exceeds the relative rounding errors of times.
+    Relative rounding errors of times are smaller than 1e-12.
     """
     less = ir.constant(float(f"{share * _EARLY:.2g}"))
     # The product is not evaluated, so that the Modelica source shows the event time of the description.

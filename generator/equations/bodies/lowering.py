@@ -182,7 +182,8 @@ class Lowering:
     def _check_ends(self, name: str, argument: Expr) -> None:
         """Add an assertion that the argument of a lookup table stays within the range of the table.
 
-        No assertion is added unless the description sets `ends = "free"` for the table.
+            Only tables with `ends = "free"` need this assertion, because all other tables are defined for every
+        argument.
         """
         table = self.tables[name]
         if table.ends == "free":

@@ -39,7 +39,7 @@ class SupportForces:
     supports: tuple[SymbolicBaseSupport, ...]
 
     def act(self, forces: Forces) -> None:
-        """Add the total wrench of all supports on the base."""
+        """Append the sum of all support wrenches to the wrenches on the base."""
         program, kinematics = forces.program, forces.kinematics
         program.section("base supports")
         N: Expr = ir.zeros(3)

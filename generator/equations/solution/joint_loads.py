@@ -287,7 +287,7 @@ def _axial_and_normal(
         f"across_load_{link}",
         F - axial * e,
         "N",
-        f"joint reaction force on {link} normal to the joint axis, in link axes",
+        f"joint reaction force on {link}, normal to the joint axis, in link axes",
     )
     normal = ir.call("sqrt", across @ across)
     text = f"joint reaction force on {link}"
@@ -297,7 +297,7 @@ def _axial_and_normal(
             link,
             "normal",
             "N",
-            f"magnitude of the {text} normal to the joint axis",
+            f"magnitude of the {text}, normal to the joint axis",
             normal,
         ),
     ]

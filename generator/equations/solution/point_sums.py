@@ -192,7 +192,8 @@ class _Sums:
             J,
             "kg.m2",
             f"inertia of the subtree of {name}",
-            "inertia of each subtree about the same point as sc, world axes: xx, yy, zz, xy, xz, yz",
+            "inertia of each subtree about the origin of the first moving body of its tree, world axes:"
+            " xx, yy, zz, xy, xz, yz",
         )
         text = "inertia wrench minus gravity wrench of each subtree if all qdd are zero; N.m and N"
         wrench = self._program.assemble(
@@ -230,15 +231,13 @@ class _Sums:
         else:
             angular, linear = e, freedom.u + ir.cross(self._places[freedom.body], e)
         parts: list[tuple[Index, Expr]] = [((_ANGULAR,), angular), ((_LINEAR,), linear)]
-        text = (
-            "twist that a unit rate of each coordinate causes; units 1 and m for an angle, 1/m and 1 for a length"
-        )
+        text = "twist per unit rate of each coordinate; angular part: unit 1 or 1/m, linear part: m or 1"
         return self._coordinate("S", k, parts, text)
 
     def _wrench(self, k: int) -> Expr:
         S, b = self._twists[k], self._tree.freedoms[k].body
-        text = "inertia wrench that a unit acceleration of each coordinate causes"
-        text += "; units kg.m2 and kg.m for an angle, kg.m and kg for a length"
+        text = "inertia wrench per unit acceleration of each coordinate"
+        text += "; moment: unit kg.m2 or kg.m, force: kg.m or kg"
         return self._coordinate("P", k, self._inertia_times(b, S), text)
 
     def _inertia_times(self, b: int, V: Expr) -> list[tuple[Index, Expr]]:
