@@ -103,4 +103,5 @@ const Equations equations = {
     .real_settings = {1e-3, 1e-8, 1e3, 1.0},
     .integer_settings = {METHOD_DORMAND_PRINCE, 100000, 0},
     .output_step = 0.01,
+    .time_margin = 1e-12,
 };
