@@ -72,7 +72,7 @@ def relative_errors(a: Array, b: Array, signals: Sequence[PortSignal], span: flo
     magnitudes = np.maximum(np.max(np.abs(a), axis=1), np.max(np.abs(b), axis=1))
     floor = np.maximum(np.maximum(1e-9 * magnitudes, RoundingSizes(signals, span).at(magnitudes)), 1e-300)
     errors = off / np.maximum(spread, floor)
-    # The relative error of a signal is zero if the signal is constant, apart from rounding errors, in both runs.
+    # A signal without range in both runs has the relative error zero if its values agree within rounding errors.
     errors[(off <= floor) & (spread <= floor)] = 0.0
     return np.asarray(errors)
 

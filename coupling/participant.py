@@ -83,7 +83,8 @@ class PortSignal:
 class Abilities:
     """Capabilities of an FMU that decide which coupling methods are possible.
 
-    The initial values are those that the FMU declares. Tests and failed calls correct the values.
+    At first, the attributes have the values that the FMU declares. Tests and failed calls correct
+    them.
 
     Parameters
     ----------

@@ -400,8 +400,8 @@ def _scaled(
     """Return the settings of a run, with the ranges of all signals, and the results of the run.
 
     Errors are divided by these ranges. The first ranges are taken from a coarser run. If the
-    coarser run diverged, its ranges are too large, and every error would seem small. The simulation
-    is then repeated with the ranges of the latest run.
+    coarser run diverged, its ranges are too large, and every error would seem small. In this case,
+    the simulation is repeated with the ranges of the present run.
     """
     known = coarse
     for _ in range(_TRIALS):

@@ -457,7 +457,7 @@ def _whole(chain: Description, names: References) -> Iterator[Problem]:
         return
     dependent, redundant = chain.constraints.dependent, chain.constraints.redundant
     rows, listed = len(constraint_rows(chain)) - len(_listed(redundant)), len(_listed(dependent))
-    # If the user lists redundant equations, the user may also list fewer dependent coordinates.
+    # With a list of redundant equations, `dependent` may have fewer entries than there are other equations.
     wrong = listed > rows or (listed < rows and not isinstance(redundant, str))
     if dependent != "auto" and wrong:
         where = "constraints.dependent"

@@ -260,7 +260,7 @@ def _paced(intervals: Sequence[_Interval], allowed: float) -> Pace:
 
 
 def _goes_on(before: _Interval, after: _Interval, allowed: float) -> bool:
-    """Whether a piecewise function continues without a kink from one linear interval to the next."""
+    """Whether the slope of a piecewise linear function is equal in two adjacent intervals."""
     if before.slope is None or after.slope is None:
         return False
     return abs(after.slope - before.slope) * (after.end - after.begin) <= allowed

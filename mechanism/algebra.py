@@ -93,7 +93,7 @@ class Numbers:
     """Arithmetic in which all scalars, vectors and matrices of a mechanism are plain numbers."""
 
     def of(self, origin: Origin) -> Numbers:
-        """Return this object unchanged, because plain numbers do not store the entry from which they come."""
+        """Return this object. Only symbols, not numbers, store the entry of the description that defines them."""
         del origin
         return self
 

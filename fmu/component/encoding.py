@@ -269,7 +269,7 @@ class ComponentEncoder:
         return self._write(_ALIAS, kind + b"\1" + number(instance) + name(label), kind)
 
     def instantiate(self, module_index: int, arguments: Mapping[str, int]) -> int:
-        """Instantiate a WebAssembly core module, whose imports are taken from core instances."""
+        """Create an instance of a low-level WebAssembly module; other instances supply its imports."""
         given = vector(name(label) + b"\x12" + number(index) for label, index in arguments.items())
         return self._write(_CORE_INSTANCE, b"\0" + number(module_index) + given, b"core instance")
 

@@ -1,4 +1,4 @@
-"""Generation of Modelica source code from a program of equations."""
+"""Generation of Modelica source code from an ordered system of equations."""
 
 from .drives import render as render_drives
 from .origin import Origins, Source

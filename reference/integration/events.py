@@ -77,10 +77,10 @@ class Events:
         )
 
     def settled(self, t: float, y: Array, segment: Segment) -> Segment:
-        """Return the segment with the truth values of all switching conditions in state y at time t, s.
+        """Return a time segment that stores the truth values of all switching conditions at time t, s.
 
-        The state y has shape (size,). Changed conditions are not recorded as events. If the conditions
-        contradict each other, the given segment is returned.
+        The conditions are evaluated in the state y, shape (size,). Changed conditions are not recorded as
+        events. If the conditions contradict each other, the given segment is returned.
         """
         found = segment
         for _ in range(len(self._relations) + 1):

@@ -21,7 +21,7 @@ from .integrators import Interpolant, Rate
 
 # The step across a singularity takes this fraction of the time in which the Jacobian changes by 100 %.
 LENGTH = 0.1
-# In a step across a singularity, the singularity is at this fraction of the step, far from the nodes of DOP853.
+# A step across a singularity is chosen so that the singularity is at this fraction of the step.
 PLACE = 0.467
 # While a run stays on one solution branch, Δv and ∫a dt differ by at most this fraction of the speed.
 _JUMP = 0.1

@@ -194,7 +194,7 @@ def _pace(node: Node, horizon: float) -> Pace:
             points=[*_looked_at(node)],
         )
     except NoValue:
-        return STEADY  # The step length needs no limit, because a run fails where the expression is undefined.
+        return STEADY  # No step limit is needed where an expression is undefined, because the run fails there.
 
 
 def _values(node: Node, time: Array, begin: float) -> Array:

@@ -149,10 +149,12 @@ class ClosureFrames:
         )
 
     def _between(self, a: int, b: int) -> ConstraintExpressions:
-        """Return the constraint that axis number a of frame a is perpendicular to axis number b of frame b.
+        """Return the constraint that an axis of the first frame is perpendicular to an axis of the second frame.
 
-        The unit moment is the vector product axis_b × axis_a. It tends to increase the scalar product of
-        the two axes.
+        The arguments `a` and `b` are the numbers of these axes.
+
+            The unit moment is the vector product axis_b × axis_a. It tends to increase the scalar product of
+            the two axes.
         """
         (e, e_dot, e_bias), (f, f_dot, f_bias) = self.a.axis(a), self.b.axis(b)
         N = ir.cross(f, e)

@@ -217,7 +217,7 @@ class _Sums:
         return None if self._moves[parent] else self._tree.links[b].arm
 
     def about_origin(self, b: int) -> tuple[Expr, Expr, Expr]:
-        """Return the first mass moment, the inertia moment and the inertia force of a subtree.
+        """Return the first mass moment of a subtree, and the moment and force of its inertia forces.
 
         Both moments are about the origin of the subtree's root body.
         """

@@ -203,7 +203,8 @@ class _Gathering:
     def _in_parameters(self, own: Container[str] = ()) -> Replacement:
         """Return a function that replaces symbols in expressions that depend on parameters only.
 
-        An array element or the expression of a definition replaces the symbol of this definition. The
+        The symbol of a definition is replaced by an array element, if there is one, or otherwise by the
+        expression of the definition. The
         argument `own` contains the names of the elements of the array that is being defined. Elements
         of this array do not replace symbols.
         """

@@ -136,7 +136,7 @@ class Walk:
 
 
 def _is_settled(key: str | slice, size: int) -> bool:
-    """Whether a subscript of an array needs no placeholder.
+    """Whether a subscript of an array is equal in all equations of a loop, so that it needs no placeholder.
 
     No placeholder is needed for a subscript that selects a whole axis, or for the iterator of an inner
     loop.
