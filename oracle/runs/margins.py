@@ -10,7 +10,6 @@ from ..expressions.sides import Condition
 # The margin of a switching condition is the value of its event function.
 # A switching condition whose margin varies slowly cannot switch twice within one step.
 # A margin varies slowly if its value exceeds this multiple of the margin's variation over the last two steps.
-# Four times the last change of a quadratic function bounds the next change, even if the step grows tenfold.
 _AWAY = 4.0
 
 

@@ -17,7 +17,7 @@ from .number_text import decimal, scientific
 from .overlay import Overlay, RunCurves
 
 _VIOLATIONS = {"violation_position": "position:  ‖Φ‖", "violation_velocity": "velocity:  ‖dΦ/dt‖"}
-# Admissible distance between the decay line and the curve, as a fraction of the total decay in decades.
+# The decay line is drawn at this distance above the curve, as a fraction of the total decay in decades.
 _ABOVE = 0.08
 
 
